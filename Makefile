@@ -1,0 +1,61 @@
+# Every command sets up what it needs first; when nothing is missing that takes a moment.
+#
+#   PYTHON=/path/to/python3   the interpreter for .venv (3.11 or later; default: the first found)
+#   NO_APT=1                  never install system packages, only say which are missing
+#   ARGS=...                  passed on to pytest, or to the benchmarks
+
+.DEFAULT_GOAL := help
+.SUFFIXES:
+.PHONY: help setup run test test-deep lint format bench clean distclean _python _system
+
+BIN := .venv/bin
+SEED ?= 0
+ARGS ?=
+JOBS ?= 2
+export PYTHON NO_APT CHROMIUM
+
+help: ## show this list
+	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
+
+# The two set-ups that the other targets ask for: the packages, and the machine's Java and Chromium.
+_python:
+	@sh scripts/set-up
+_system:
+	@sh scripts/set-up --system
+
+setup: ## set up only, and try the system's packages again if they were missing
+	@sh scripts/set-up --system --again
+
+run: _system ## show what there is
+	@$(BIN)/python -m posetlib demo
+
+test: _system ## lint, then every test
+	@$(MAKE) --no-print-directory _lint
+	@$(BIN)/python -m pytest -n $(JOBS) $(ARGS) </dev/null
+
+test-deep: _system ## every test and the slow sweeps with many examples: SEED=1 for others
+	@$(BIN)/python -m pytest -n $(JOBS) -m "slow or not slow" --hypothesis-profile=deep \
+		--hypothesis-seed=$(SEED) $(ARGS) </dev/null
+
+lint: _python _lint ## ruff, mypy, the direction of imports
+
+.PHONY: _lint
+_lint:
+	@$(BIN)/ruff check --quiet .
+	@$(BIN)/ruff format --check --quiet .
+	@$(BIN)/mypy --no-error-summary
+	@$(BIN)/lint-imports
+
+format: _python ## format the code, and fix what can be fixed
+	@$(BIN)/ruff check --fix .
+	@$(BIN)/ruff format .
+
+bench: _python ## the benchmarks, each with its baseline in the same run
+	@$(BIN)/python -m bench $(ARGS)
+
+clean: ## remove what the tools leave behind
+	@rm -rf build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	@find . -name .venv -prune -o -name __pycache__ -type d -prune -exec rm -rf {} +
+
+distclean: clean ## remove the environment too
+	@rm -rf .venv
