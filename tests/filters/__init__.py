@@ -1,0 +1,1 @@
+"""Tests of the filter language against an oracle that enumerates."""
