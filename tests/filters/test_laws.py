@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import posetlib as pl
 
 from . import oracle
-from .lawbook import TYPES, build, check_laws, one
+from .lawbook import TYPES, build, check_laws, domains, one
 from .strategies import (
     BOOL,
     COMPARISONS,
@@ -77,8 +77,6 @@ def test_laws_of_whole_filters(drawn: list[dict[str, oracle.Expr]], seed: int) -
 
 
 def _one_kind(expr: oracle.Expr) -> bool:
-    from .lawbook import domains  # here: only this test asks
-
     return len(domains(expr) - {"any"}) == 1
 
 
