@@ -1,1 +1,1 @@
-"""The web app that draws routing tables, steps through traces and shows why a message went where."""
+"""The web app that draws routing tables and steps through what happens to them."""

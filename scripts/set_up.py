@@ -274,18 +274,20 @@ SYSTEM = {
     "java": (
         find_java,
         install_java,
-        f"Java {JAVA} or later, which Spark runs on, is missing. Install it with\n"
-        "    sudo apt-get install openjdk-17-jre-headless\n"
-        "Until then the tests that need it are skipped, and say so.",
+        f"""\
+Java {JAVA} or later, which Spark runs on, is missing. Install it with
+    sudo apt-get install openjdk-17-jre-headless
+Until then the tests that need it are skipped, and say so.""",
     ),
     "chromium": (
         find_chromium,
         install_chromium,
-        "Chromium, which the browser's tests drive, is missing. Install it with\n"
-        "    sudo apt-get install chromium chromium-driver   (Debian)\n"
-        "    sudo snap install chromium                      (Ubuntu)\n"
-        "or name one that is there: CHROMIUM=/path/to/chrome. "
-        "Until then the tests that need it are skipped, and say so.",
+        """\
+Chromium, which the browser's tests drive, is missing. Install it with
+    sudo apt-get install chromium chromium-driver   (Debian)
+    sudo snap install chromium                      (Ubuntu)
+or name one that is there: CHROMIUM=/path/to/chrome.
+Until then the tests that need it are skipped, and say so.""",
     ),
 }
 
