@@ -1,0 +1,116 @@
+"""The benchmarks' harness, with a clock that we wind; and every benchmark, quickly."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from bench import __main__ as runner
+from bench.harness import Bench, Promise, Table
+
+
+class Clock:
+    """A clock that stands still but for what the timed work says it takes."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+    def work(self, seconds: float) -> None:
+        self.now += seconds
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+def test_a_ratio_is_what_one_operation_takes_against_the_first_case(clock: Clock) -> None:
+    bench = Bench(show=lambda _: None, clock=clock)
+    with bench.comparison("Work") as comparison:
+        comparison.case("baseline", lambda: clock.work(0.002))
+        comparison.case("ten at a time", lambda: clock.work(0.010), operations=10)
+        comparison.case("slower", lambda: clock.work(0.005), at_most=3, at_least=100)
+    (table,) = bench.tables
+    ratios = {str(row[0]): row[table.columns.index("ratio")] for row in table.rows}
+    assert ratios == pytest.approx({"baseline": 1, "ten at a time": 0.5, "slower": 2.5})
+    rates = {str(row[0]): row[table.columns.index("per second")] for row in table.rows}
+    assert rates == pytest.approx({"baseline": 500, "ten at a time": 1000, "slower": 200})
+    assert [promise.kept for promise in bench.promises] == [True, True]
+
+
+def test_the_least_disturbed_round_counts(clock: Clock) -> None:
+    bench = Bench(show=lambda _: None, clock=clock)
+    disturbances = iter([0, 5, 0, 9, 0, 0, 7, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0])
+    with bench.comparison("Work") as comparison:
+        comparison.case("baseline", lambda: clock.work(0.1))
+        comparison.case("case", lambda: clock.work(0.3 + next(disturbances)))
+    assert bench.tables[0].rows[1][3] == pytest.approx(3)
+
+
+def test_a_setup_is_fresh_for_each_round_and_is_not_timed(clock: Clock) -> None:
+    bench = Bench(show=lambda _: None, clock=clock)
+    made: list[list[int]] = []
+
+    def setup() -> list[int]:
+        clock.work(100)
+        made.append([])
+        return made[-1]
+
+    def fill(items: list[int]) -> None:
+        assert items == []
+        items.extend(range(10))
+        clock.work(0.010)
+
+    with bench.comparison("Filling") as comparison:
+        comparison.case("fill", fill, operations=10, setup=setup)
+    assert len(made) > 1
+    assert bench.tables[0].rows[0][1] == pytest.approx(1_000)  # microseconds each
+
+
+def test_a_broken_promise_is_told() -> None:
+    assert not Promise("ratio", 6.1, at_most=6).kept
+    assert Promise("ratio", 6.0, at_most=6).kept
+    assert not Promise("rate", 2_999, at_least=3_000).kept
+    text = str(Promise("parsing", 2_999, at_least=3_000))
+    assert text == "BROKEN: parsing: 2,999, promised at least 3,000"
+
+
+def test_figures_are_aligned_and_rounded() -> None:
+    rows = (("a", 12345.678, 1), ("long name", 0.012345, None), ("c", 0.0, 20))
+    assert Table("T", ("case", "figure", "n"), rows, "note").as_text().splitlines() == [
+        "T",
+        "  case       figure   n",
+        "  a          12,346   1",
+        "  long name  0.0123   -",
+        "  c               0  20",
+        "  note",
+    ]
+
+
+def test_every_benchmark_runs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    target = tmp_path / "figures" / "bench.json"
+    assert runner.main(["--quick", "--json", str(target)]) == 0
+    report = json.loads(target.read_text(encoding="utf-8"))
+    assert [entry["subject"] for entry in report["benchmarks"]] == runner.subjects()
+    for entry in report["benchmarks"]:
+        assert entry["tables"], f"{entry['subject']} shows nothing"
+    assert capsys.readouterr().out.splitlines()[-1].startswith(f"{len(runner.subjects())} bench")
+
+
+def test_a_benchmark_that_is_not_there_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert runner.main(["no-such-subject"]) == 2
+    assert "no-such-subject" in capsys.readouterr().err
+
+
+def test_strict_is_about_broken_promises(monkeypatch: pytest.MonkeyPatch) -> None:
+    bench = Bench(show=lambda _: None)
+    bench.promise("ratio", 7, at_most=6)
+    monkeypatch.setattr(runner, "subjects", lambda: ["one"])
+    monkeypatch.setattr(runner, "run", lambda _subject, *, quick: bench)
+    assert runner.main([]) == 0
+    assert runner.main(["--strict"]) == 1
