@@ -13,7 +13,7 @@ import pytest
 
 import posetlib as pl
 
-# --- malformed text, and where ----------------------------------------------------------------------
+# --- malformed text, and where ----------------------------------------------------------------
 
 END = "end"
 POSITIONS: list[tuple[str, int, int | str]] = [
@@ -72,7 +72,7 @@ def test_position_of_a_syntax_error(text: str, line: int, column: int | str) -> 
     with pytest.raises(pl.FilterSyntaxError) as caught:
         pl.parse_filter(text)
     error = caught.value
-    expected = len(text.split("\n")[-1]) + 1 if column == END else column
+    expected = len(text.rpartition("\n")[2]) + 1 if column == END else column
     assert (error.line, error.column) == (line, expected), error
     assert str(error.line) in str(error)
     assert isinstance(error, pl.FilterError)
@@ -121,7 +121,7 @@ def test_the_error_says_what_was_expected() -> None:
     assert {"and", "or"} <= {word.strip("'\"`").lower() for word in caught.value.expected}
 
 
-# --- lawful text that is no filter --------------------------------------------------------------------
+# --- lawful text that is no filter ------------------------------------------------------------
 
 REFUSED = [
     # NaN and infinity
@@ -252,7 +252,7 @@ def test_a_contradiction_names_the_attribute(text: str) -> None:
 
 def test_a_disjunction_over_different_attributes_says_so() -> None:
     for text in ("x < 3 or y > 7", "(x < 3 and y = 1) or x > 7"):
-        with pytest.raises(pl.FilterError, match="(?i)different attributes") as caught:
+        with pytest.raises(pl.FilterError, match=r"(?i)different attributes") as caught:
             pl.parse_filter(text)
         assert "x" in str(caught.value)
         assert "y" in str(caught.value)
@@ -270,7 +270,7 @@ def test_the_constructor_checks(bad: Any) -> None:
         pl.Filter(bad)
 
 
-# --- absurd sizes -------------------------------------------------------------------------------------
+# --- absurd sizes -----------------------------------------------------------------------------
 
 MANY = 10_000
 
@@ -388,7 +388,7 @@ ABSURD: dict[str, str] = {
     "leading zeros": "x = " + "0" * 100_000 + "1",
     "minus signs": "x = " + "-" * 100_000 + "1",
     "commas": "x in {" + "," * 100_000 + "}",
-    "spaces between": (" " * 50).join("x = 1 or x = 2".split(" ")) * 1,
+    "spaces between": (" " * 30_000).join(["x", "=", "1", "or", "x"]) + "=2",
     "newlines": "\n" * 100_000 + "x = 1",
     "keywords": "and or not in " * 10_000,
     "one keyword": "not " * 40_000,
@@ -403,13 +403,15 @@ ABSURD: dict[str, str] = {
 def test_absurd_sizes(name: str) -> None:
     """A filter or a FilterError: no RecursionError, no MemoryError, no other exception."""
     text = ABSURD[name]
+    refusal = ""
     try:
         f = pl.parse_filter(text)
     except pl.FilterError as error:
-        assert len(str(error)) < 2_000, "an error message is for reading"
+        refusal = str(error)
+    if refusal:
+        assert len(refusal) < 2_000, "an error message is for reading"
         return
-    hash(f)
-    assert f == f  # noqa: PLR0124
+    assert len({f, f}) == 1
     assert f.covers(f)
     assert f.overlaps(f)
     assert pl.merge(f, f) == f
@@ -427,7 +429,7 @@ def test_absurd_sizes(name: str) -> None:
 
 
 def test_text_over_the_limit_is_refused() -> None:
-    with pytest.raises(pl.FilterSyntaxError, match="(?i)long|200.?000|limit|character"):
+    with pytest.raises(pl.FilterSyntaxError, match=r"(?i)long|200.?000|limit|character"):
         pl.parse_filter("x = 1" + " " * 200_000)
 
 
@@ -494,7 +496,7 @@ def test_costly_pairs(index: int) -> None:
                 assert merged.covers(g)
 
 
-# --- dicts ------------------------------------------------------------------------------------------
+# --- dicts ------------------------------------------------------------------------------------
 
 BAD_DICTS: list[Any] = [
     None,
@@ -525,7 +527,7 @@ def test_bad_dicts(bad: Any) -> None:
         pl.Filter.from_dict(bad)
 
 
-# --- notifications ------------------------------------------------------------------------------------
+# --- notifications ----------------------------------------------------------------------------
 
 
 class Awkward:
@@ -649,9 +651,9 @@ def test_weird_values_belong_to_no_domain() -> None:
 def test_a_notification_is_a_mapping(bad: Any) -> None:
     for text in ("x = 5", "true", "x = 5 and y = 6"):
         f = pl.parse_filter(text)
-        with pytest.raises(TypeError, match="(?i)mapping"):
+        with pytest.raises(TypeError, match=r"(?i)mapping"):
             f.matches(bad)
-        with pytest.raises(TypeError, match="(?i)mapping"):
+        with pytest.raises(TypeError, match=r"(?i)mapping"):
             f.explain(bad)
 
 
