@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import fcntl
+import functools
 import hashlib
 import importlib.util
 import json
@@ -36,9 +37,10 @@ WHEELHOUSE = VENV / "wheelhouse"
 
 EXTRAS = ("browser", "spark", "bench", "dev")
 JAVA = 17
-# The newer Java is for releases that no longer carry 17.
 JAVA_PACKAGES = ("openjdk-17-jre-headless", "openjdk-21-jre-headless")
 CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome")
+# There when snaps can be installed; in a container, as a rule, it is not.
+SNAPD = Path("/run/snapd.socket")
 
 
 class SetUpError(Exception):
@@ -157,7 +159,7 @@ def create_venv() -> None:
     version = f"{sys.version_info.major}.{sys.version_info.minor}"
     say(f"creating .venv with Python {version} ({sys.executable})")
     missing = [name for name in ("venv", "ensurepip") if importlib.util.find_spec(name) is None]
-    if missing and not apt_install([f"python{version}-venv"]):
+    if missing and not apt_install(f"python{version}-venv"):
         raise SetUpError(
             f"this Python has no {' and no '.join(missing)} module; install it with\n\n"
             f"    sudo apt-get install python{version}-venv\n"
@@ -213,25 +215,35 @@ def administrator() -> list[str] | None:
     return ["sudo", "-n"] if succeeds("sudo", "-n", "true") else None
 
 
-def apt_install(packages: Sequence[str]) -> bool:
-    """Install Debian packages if apt can be used without asking anybody; whether it worked."""
+@functools.cache
+def apt_get() -> list[str] | None:
+    """The apt-get command with fresh package lists, or None if it cannot be used unasked."""
     prefix = administrator()
     if prefix is None or shutil.which("apt-get") is None:
-        return False
-    apt = [*prefix, "env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "-q"]
+        return None
+    command = [*prefix, "env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "-q"]
     # Another apt may be at work on a machine that has just been started: wait for it.
-    apt += ["-o", "DPkg::Lock::Timeout=300"]
-    say(f"installing {' '.join(packages)} from apt (NO_APT=1 keeps it from doing so)")
-    # A fresh machine has no package lists; a failed update may still leave usable ones.
-    run(*apt, "update")
-    return run(*apt, "install", "--yes", "--no-install-recommends", *packages)
+    command += ["-o", "DPkg::Lock::Timeout=300"]
+    say("asking apt what there is (NO_APT=1 keeps it out of this)")
+    # A new machine has no package lists; if they cannot be fetched, old ones may still do.
+    run(*command, "update")
+    return command
 
 
 def apt_offers(package: str) -> bool:
-    """Whether apt has a real package of that name: neither unknown nor a stub for a snap."""
+    """Whether apt has a real package of that name: not a name for others, nor a snap's stub."""
     policy = output_of("apt-cache", "policy", package) or ""
     candidate = re.search(r"Candidate: (\S+)", policy)
     return candidate is not None and candidate[1] != "(none)" and "snap" not in candidate[1]
+
+
+def apt_install(*packages: str) -> bool:
+    """Install Debian packages if apt can be used and has them all; whether it worked."""
+    command = apt_get()
+    if command is None or not all(map(apt_offers, packages)):
+        return False
+    say(f"installing {' '.join(packages)} from apt")
+    return run(*command, "install", "--yes", "--no-install-recommends", *packages)
 
 
 def find_java() -> str | None:
@@ -254,19 +266,17 @@ def find_chromium() -> str | None:
 
 
 def install_java() -> None:
-    """Try to get a Java from apt."""
-    apt_install([next(filter(apt_offers, JAVA_PACKAGES), JAVA_PACKAGES[0])])
+    """Try to get a Java from apt: 17, or a newer one from a release that has 17 no more."""
+    for package in JAVA_PACKAGES:
+        if apt_install(package):
+            break
 
 
 def install_chromium() -> None:
-    """Try to get Chromium and its driver from apt, or on Ubuntu from its snap."""
+    """Try to get Chromium and its driver from apt, or on Ubuntu, where it is a snap, as a snap."""
     prefix = administrator()
-    if prefix is None:
-        return
-    if shutil.which("apt-get") and apt_install(["chromium", "chromium-driver"]):
-        return
-    if Path("/run/snapd.socket").exists():
-        say("installing Chromium's snap (NO_APT=1 keeps it from doing so)")
+    if not apt_install("chromium", "chromium-driver") and prefix is not None and SNAPD.exists():
+        say("installing Chromium as a snap")
         run(*prefix, "snap", "install", "chromium")
 
 

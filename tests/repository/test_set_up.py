@@ -219,6 +219,8 @@ class TestTheSystem:
         self.stamp = tmp_path / "stamp.json"
         self.log = tmp_path / "log"
         monkeypatch.setattr(set_up, "SYSTEM_STAMP", self.stamp)
+        monkeypatch.setattr(set_up, "SNAPD", tmp_path / "snapd.socket")
+        set_up.apt_get.cache_clear()
         monkeypatch.setenv("PATH", str(self.tools))
         for name in ("JAVA_HOME", "CHROMIUM", "NO_APT"):
             monkeypatch.delenv(name, raising=False)
@@ -330,6 +332,19 @@ class TestTheSystem:
         assert not set_up.apt_offers("chromium-browser")
         self.tool("chromium-browser", "echo 'requires the chromium snap'; exit 1")
         assert set_up.find_chromium() is None
+
+    def test_where_apt_has_no_chromium_a_snap_is_tried_if_there_are_snaps(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(os, "geteuid", lambda: 0)
+        self.apt("chromium", candidates="(none)")
+        self.tool("snap", "exit 0")
+        set_up.install_chromium()
+        assert "snap install chromium" not in self.calls()
+        set_up.SNAPD.touch()
+        set_up.install_chromium()
+        assert "snap install chromium" in self.calls()
+        assert not any(" install " in call for call in self.calls() if "apt-get" in call)
 
     @pytest.mark.parametrize("version", ["1.8.0_392", "11.0.2", "16"])
     def test_an_old_java_does_not_count(self, version: str) -> None:
