@@ -1,0 +1,67 @@
+"""What one operation did to a table: the value that every update returns."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass, fields
+from typing import Any, Final
+
+__all__ = ["NO_CHANGE", "Change", "Item", "Pair"]
+
+#: What a table holds: a filter, or any hashable thing that the relation compares.
+Item = Any
+#: An item and an interface that holds it.
+Pair = tuple[Item, Hashable]
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """The exact difference between a table before and after an operation; false when empty.
+
+    Each part is a tuple in the order in which the filters came into the table. A filter has
+    *moved* when it was there before and is there after, with other parents.
+
+    >>> change = Change(added=("f",), roots_added=("f",), pairs_added=(("f", "I1"),))
+    >>> bool(change), bool(Change())
+    (True, False)
+    >>> change.inverse().removed
+    ('f',)
+    """
+
+    added: tuple[Item, ...] = ()
+    removed: tuple[Item, ...] = ()
+    moved: tuple[Item, ...] = ()
+    roots_added: tuple[Item, ...] = ()
+    roots_removed: tuple[Item, ...] = ()
+    pairs_added: tuple[Pair, ...] = ()
+    pairs_removed: tuple[Pair, ...] = ()
+
+    def __bool__(self) -> bool:
+        # Whatever changes, a pair does; but a change may be put together by hand, too.
+        return any(getattr(self, field.name) for field in fields(self))
+
+    def inverse(self) -> Change:
+        """Return the change that takes this one back."""
+        return Change(
+            added=self.removed,
+            removed=self.added,
+            moved=self.moved,
+            roots_added=self.roots_removed,
+            roots_removed=self.roots_added,
+            pairs_added=self.pairs_removed,
+            pairs_removed=self.pairs_added,
+        )
+
+    def __str__(self) -> str:
+        parts = []
+        for field in fields(self):
+            items = getattr(self, field.name)
+            if items and field.name.startswith("pairs"):
+                shown = ", ".join(f"({item}, {interface})" for item, interface in items)
+                parts.append(f"{field.name.replace('_', ' ')}: {shown}")
+            elif items:
+                parts.append(f"{field.name.replace('_', ' ')}: {', '.join(map(str, items))}")
+        return "; ".join(parts) or "no change"
+
+
+NO_CHANGE: Final = Change()

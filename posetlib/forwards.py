@@ -1,0 +1,226 @@
+"""Forwards sets: which neighbours a filter must be sent to [T 3.2.1, Eq. 3.1].
+
+A filter is *wanted* at a neighbour n when it may go there at all and someone other than n holds it.
+It is sent to n when it is wanted there and nothing that strictly covers it is. That is Equation 3.1
+without its recursion: if something wanted covers f, then so does the most general such filter,
+which is sent.
+
+With one set of neighbours for all filters, and no interface twice on a path, two nodes of a path
+are never both unwanted at n; so nothing below the second level is sent anywhere (Theorem 3.4).
+Where the neighbours depend on the filter, that holds if more general filters have more neighbours,
+as with advertisements; since a function may do otherwise, all levels are then looked at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator
+from typing import Any, Final
+
+from posetlib.change import Item
+from posetlib.nodes import Node
+
+__all__ = ["disagreement", "forwards_excess", "forwards_sets"]
+
+Interfaces = frozenset[Hashable]
+Covers = Callable[[Item, Item], bool]
+#: A table's own mechanism, and all that fit it besides "naive".
+_OWN: Final = {"fp": "poset", "nrf": "forest"}
+_FIT: Final = {"fp": {"poset"}, "nrf": {"forest", "approximate"}}
+
+
+def forwards_sets(
+    table: Any,
+    neighbours: Collection[Hashable] | Callable[[Item], Collection[Hashable]],
+    mechanism: str | None = None,
+) -> dict[Item, Interfaces]:
+    """Return the neighbours that each filter must be sent to; only filters with any are there.
+
+    ``mechanism``: "poset" (fp), "forest" or "approximate" (nrf), "naive" (any table), or None for
+    the table's own; ValueError for one that does not fit. "naive" follows the definition, with up
+    to n² covering tests; "poset" needs none; "forest" tests the first two levels of the whole
+    forest; "approximate" needs none, and may name more than needed and never less.
+
+    >>> from posetlib.structures import FiltersPoset
+    >>> t = FiltersPoset(covers=frozenset.issuperset)
+    >>> _ = t.add(frozenset("ab"), "I1"), t.add(frozenset("a"), "I2")
+    >>> [sorted(each) for each in forwards_sets(t, ["I1", "I2", "I3"]).values()]
+    [['I2', 'I3'], ['I1']]
+    """
+    mechanism = _checked(table, mechanism)
+    nodes = list(table._links.nodes.values())
+    sets = _computed(mechanism, nodes, table._links.top, table._counted_covers, _wanted(neighbours))
+    return {node.item: found for node, found in sets if found}
+
+
+def forwards_excess(
+    table: Any, neighbours: Collection[Hashable] | Callable[[Item], Collection[Hashable]]
+) -> dict[Item, Interfaces]:
+    """Return what the approximate mechanism names and the exact one does not.
+
+    >>> from posetlib.structures import NonRedundantForest
+    >>> t = NonRedundantForest(covers=frozenset.issuperset)
+    >>> for letters, interface in (("abx", "I1"), ("aby", "I2"), ("a", "I3")):
+    ...     _ = t.add(frozenset(letters), interface)
+    >>> forwards_excess(t, ["I1", "I2", "I3"]) == {frozenset("a"): frozenset({"I1"})}
+    True
+    """
+    exact = forwards_sets(table, neighbours, "forest")
+    approximate = forwards_sets(table, neighbours, "approximate")
+    excess = {item: each - exact.get(item, frozenset()) for item, each in approximate.items()}
+    return {item: each for item, each in excess.items() if each}
+
+
+def _checked(table: Any, mechanism: str | None) -> str:
+    structure = table.structure
+    if mechanism is None:
+        return _OWN.get(structure, "naive")
+    if mechanism not in {"naive", "poset", "forest", "approximate"}:
+        raise ValueError(f"unknown mechanism {mechanism!r}")
+    if mechanism != "naive" and mechanism not in _FIT.get(structure, ()):
+        raise ValueError(
+            f"the mechanism {mechanism!r} does not fit a table of structure {structure!r}"
+        )
+    return mechanism
+
+
+class _Wanted:
+    """Where a filter is wanted, were there no other: the neighbours, without its only holder."""
+
+    def __init__(self, everyone: Interfaces | None, of: Callable[[Item], Interfaces]) -> None:
+        #: The neighbours of all filters, None when they depend on the filter.
+        self.everyone = everyone
+        self._of = of
+        self._known: dict[Node, Interfaces] = {}
+        self._without: dict[Hashable, Interfaces] = {}
+
+    def at(self, node: Node) -> Interfaces:
+        found = self._known.get(node)
+        if found is None:
+            found = self._known[node] = self._at(node)
+        return found
+
+    def _at(self, node: Node) -> Interfaces:
+        neighbours = self._of(node.item) if self.everyone is None else self.everyone
+        if len(node.interfaces) != 1:
+            return neighbours
+        (holder,) = node.interfaces
+        if self.everyone is None:
+            return neighbours - {holder}
+        # One set for each holder, not one for each filter.
+        if holder not in self._without:
+            self._without[holder] = neighbours - {holder}
+        return self._without[holder]
+
+
+def _wanted(neighbours: Collection[Hashable] | Callable[[Item], Collection[Hashable]]) -> _Wanted:
+    if callable(neighbours):
+        function = neighbours
+        return _Wanted(None, lambda item: frozenset(function(item)))
+    if isinstance(neighbours, str):
+        raise TypeError("neighbours is a collection of interfaces, not one string")
+    everyone = frozenset(neighbours)
+    return _Wanted(everyone, lambda item: everyone)
+
+
+Sets = Iterator[tuple[Node, Interfaces]]
+
+
+def _computed(
+    mechanism: str, nodes: list[Node], top: Node, covers: Covers, wanted: _Wanted
+) -> Sets:
+    if mechanism == "naive":
+        return _naive(nodes, covers, wanted)
+    if mechanism == "poset":
+        return _poset(nodes, top, wanted)
+    return _forest(nodes, top, covers if mechanism == "forest" else None, wanted)
+
+
+def _naive(nodes: list[Node], covers: Covers, wanted: _Wanted) -> Sets:
+    """By the definition, from items and holders alone."""
+    for node in nodes:
+        yield node, _uncovered(node, wanted.at(node), nodes, covers, wanted)
+
+
+def _uncovered(
+    node: Node, left: Interfaces, others: Iterable[Node], covers: Covers, wanted: _Wanted
+) -> Interfaces:
+    """Return the neighbours at which nothing else that is wanted covers a node."""
+    for other in others:
+        if not left:
+            break
+        if other is not node:
+            taken = left & wanted.at(other)
+            if taken and covers(other.item, node.item):
+                left -= taken
+    return left
+
+
+def _poset(nodes: list[Node], top: Node, wanted: _Wanted) -> Sets:
+    """By the links of the full order."""
+    if wanted.everyone is None:
+        yield from _all_levels(nodes, top, wanted)
+        return
+    for node in nodes:
+        left = wanted.at(node)
+        for parent in node.parents:
+            if parent is not top:
+                # A parent that is no root has one above it, and together they are wanted anywhere.
+                left = left - wanted.at(parent) if parent.parents[0] is top else frozenset()
+        yield node, left
+
+
+def _all_levels(nodes: list[Node], top: Node, wanted: _Wanted) -> Sets:
+    """By the links, parents before children; what is wanted anywhere above is passed down."""
+    above: dict[Node, Interfaces] = {top: frozenset()}
+    stack = list(reversed(nodes))
+    while stack:
+        node = stack[-1]
+        if node in above:
+            stack.pop()
+            continue
+        missing = [parent for parent in node.parents if parent not in above]
+        if missing:
+            stack.extend(missing)
+            continue
+        above[node] = frozenset().union(
+            *(above[each] | wanted.at(each) for each in node.parents if each is not top)
+        )
+        stack.pop()
+    for node in nodes:
+        yield node, wanted.at(node) - above[node]
+
+
+def _forest(nodes: list[Node], top: Node, covers: Covers | None, wanted: _Wanted) -> Sets:
+    """By the links of a forest, and where these forget, by covering tests.
+
+    Without ``covers`` the answer is the approximate one.
+    """
+    if wanted.everyone is None:
+        by_links = _all_levels(nodes, top, wanted)
+        others = nodes
+    else:
+        by_links = _poset(nodes, top, wanted)
+        others = [*top.children, *(child for root in top.children for child in root.children)]
+    for node, left in by_links:
+        parent = node.parents[0]
+        if covers is None or parent is top or not left:
+            yield node, left
+        else:
+            # Siblings are incomparable, and what is above by the links is taken off already.
+            elsewhere = (
+                each for each in others if each is not parent and each.parents[0] is not parent
+            )
+            yield node, _uncovered(node, left, elsewhere, covers, wanted)
+
+
+def disagreement(nodes: list[Node], top: Node, covers: Covers, structure: str) -> object | None:
+    """Return where a table's own mechanism differs from the naive one, None if they agree.
+
+    All its interfaces are taken as neighbours. Returns (filter, naive set, own set).
+    """
+    wanted = _wanted({interface for node in nodes for interface in node.interfaces})
+    own = _computed(_OWN[structure], nodes, top, covers, wanted)
+    for (node, naive), (_, found) in zip(_naive(nodes, covers, wanted), own, strict=True):
+        if naive != found:
+            return node.item, naive, found
+    return None

@@ -1,0 +1,241 @@
+"""The nodes of a table and the links between them: the only code that changes either."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from typing import Any
+
+from posetlib.change import Item
+from posetlib.journal import Journal, Step
+from posetlib.nodes import Node, insert, remove
+
+__all__ = ["Links"]
+
+
+class Links:
+    """Nodes by item, edges by node, holders by interface; every step is written to a journal.
+
+    The imaginary root of [T 3.3.1] is a node, ``top``: its children are the roots. Nothing here
+    compares items. ``begin`` opens a journal, ``finish`` closes it, ``undo`` takes one back.
+    """
+
+    #: Whether the nodes' masks are kept (see ``interface_index``).
+    indexed = False
+
+    def __init__(self) -> None:
+        self.top = Node(None, -1)
+        self.nodes: dict[Item, Node] = {}
+        self.aliases: dict[Item, Node] = {}
+        #: Interface -> the nodes that hold it.
+        self.holders: dict[Hashable, dict[Node, None]] = {}
+        #: Kind -> the roots of that kind.
+        self.roots_by_kind: dict[Hashable, list[Node]] = {}
+        #: Told of every node that comes or goes; an index under a search keeps itself by these.
+        self.on_enter: list[Callable[[Node], None]] = []
+        self.on_leave: list[Callable[[Node], None]] = []
+        self.clock = 0
+        self._steps: list[tuple[object, ...]] = []
+        self._began = 0
+
+    # -- journals ----------------------------------------------------------------------------------
+
+    def begin(self) -> None:
+        """Open the journal of an operation."""
+        self._steps = []
+        self._began = self.clock
+
+    def finish(self) -> Journal:
+        """Close the journal: the operation is complete."""
+        self._settle()
+        journal = Journal(self._began, self._steps)
+        self._steps = []
+        return journal
+
+    def abandon(self) -> None:
+        """Undo what was done since ``begin``."""
+        journal = Journal(self._began, self._steps)
+        self._steps = []
+        self.undo(journal)
+
+    def undo(self, journal: Journal) -> None:
+        """Take an operation back: the last one, or the last that was not taken back yet."""
+        returned = False
+        for code, *about in reversed(journal.steps):
+            back: Any = about
+            if code == Step.LINK:
+                self._unlink(*back)
+            elif code == Step.UNLINK:
+                self._link(*back)
+            elif code == Step.GIVE:
+                self._take(*back)
+            elif code == Step.TAKE:
+                self._give(*back)
+            elif code == Step.ENTER:
+                self._leave(*back)
+            elif code == Step.LEAVE:
+                self._enter(*back)
+                returned = True
+            else:
+                node, item = back
+                node.aliases.remove(item)
+                del self.aliases[item]
+        if returned:
+            # A node that comes back goes to the end of the dictionary: restore the order of coming.
+            order = sorted(self.nodes.items(), key=lambda entry: entry[1].serial)
+            self.nodes.clear()
+            self.nodes.update(order)
+        self.clock = journal.clock
+        self._settle()
+
+    # -- the steps ---------------------------------------------------------------------------------
+
+    def enter(self, item: Item, kind: Hashable) -> Node:
+        """Make a node for an item that has none."""
+        node = Node(item, self.clock, kind)
+        self.clock += 1
+        self._steps.append((Step.ENTER, node))
+        self._enter(node)
+        return node
+
+    def leave(self, node: Node) -> None:
+        """Forget a node that has neither links nor interfaces any more."""
+        self._steps.append((Step.LEAVE, node))
+        self._leave(node)
+
+    def link(self, parent: Node, child: Node) -> None:
+        """Hang a node from another one, or from the top."""
+        self._steps.append((Step.LINK, parent, child))
+        self._link(parent, child)
+
+    def unlink(self, parent: Node, child: Node) -> None:
+        """Take a node off another one, or off the top."""
+        self._steps.append((Step.UNLINK, parent, child))
+        self._unlink(parent, child)
+
+    def give(self, node: Node, interface: Hashable) -> None:
+        """Let an interface hold a node that it does not hold."""
+        self._steps.append((Step.GIVE, node, interface))
+        self._give(node, interface, self.clock)
+        self.clock += 1
+
+    def take(self, node: Node, interface: Hashable) -> None:
+        """Let go an interface that holds the node."""
+        self._steps.append((Step.TAKE, node, interface, node.interfaces[interface]))
+        self._take(node, interface)
+
+    def alias(self, node: Node, item: Item) -> None:
+        """Let a node be found by an item that is equivalent to its own, as long as it lives."""
+        self._steps.append((Step.ALIAS, node, item))
+        node.aliases.append(item)
+        self.aliases[item] = node
+
+    # -- the same, unwritten: a subclass keeps its index here --------------------------------------
+
+    def _enter(self, node: Node) -> None:
+        self.nodes[node.item] = node
+        for item in node.aliases:
+            self.aliases[item] = node
+        for told in self.on_enter:
+            told(node)
+
+    def _leave(self, node: Node) -> None:
+        del self.nodes[node.item]
+        for item in node.aliases:
+            del self.aliases[item]
+        for told in self.on_leave:
+            told(node)
+
+    def _link(self, parent: Node, child: Node) -> None:
+        insert(parent.children, child)
+        insert(child.parents, parent)
+        if parent is self.top:
+            insert(self.roots_by_kind.setdefault(child.kind, []), child)
+
+    def _unlink(self, parent: Node, child: Node) -> None:
+        remove(parent.children, child)
+        remove(child.parents, parent)
+        if parent is self.top:
+            roots = self.roots_by_kind[child.kind]
+            remove(roots, child)
+            if not roots:
+                del self.roots_by_kind[child.kind]
+
+    def _give(self, node: Node, interface: Hashable, moment: int) -> None:
+        interfaces = node.interfaces
+        late = bool(interfaces) and next(reversed(interfaces.values())) > moment
+        interfaces[interface] = moment
+        if late:
+            # Only when an operation is undone: the interface returns to where it was.
+            order = sorted(interfaces.items(), key=lambda entry: entry[1])
+            interfaces.clear()
+            interfaces.update(order)
+        self.holders.setdefault(interface, {})[node] = None
+
+    def _take(self, node: Node, interface: Hashable, moment: int = 0) -> None:
+        del node.interfaces[interface]
+        holders = self.holders[interface]
+        del holders[node]
+        if not holders:
+            del self.holders[interface]
+
+    def _settle(self) -> None:
+        """Bring up to date what was left for the end of an operation."""
+
+    # -- reading -----------------------------------------------------------------------------------
+
+    def find(self, item: Item) -> Node | None:
+        """Return the node of an item, or of one that was added as its equivalent; O(1)."""
+        return self.nodes.get(item) or self.aliases.get(item)
+
+    def holding(self, interface: Hashable) -> list[Node]:
+        """Return the nodes that an interface holds, in order; O(k log k)."""
+        return sorted(self.holders.get(interface, ()), key=lambda node: node.serial)
+
+    def is_root(self, node: Node) -> bool:
+        """Return whether nothing but the top is above a node."""
+        return bool(node.parents) and node.parents[0] is self.top
+
+    def bits(self, interfaces: Iterable[Hashable]) -> int:
+        """Return interfaces as the bits that stand for them in masks."""
+        raise NotImplementedError("only an interface index has bits")
+
+    def index_of(self, node: Node) -> frozenset[Hashable] | None:
+        """Return the interface index of a node, None where there is no index."""
+        return None
+
+    # -- as a whole --------------------------------------------------------------------------------
+
+    def load(
+        self,
+        rows: Iterable[tuple[Item, Hashable, Iterable[Hashable]]],
+        edges: Iterable[tuple[int, int]],
+        indexes: Iterable[Iterable[Hashable] | None] = (),
+    ) -> list[Node]:
+        """Fill an empty table with (item, kind, interfaces) rows and edges between their numbers.
+
+        Nothing is compared and nothing repaired: the shape is the one that is given.
+        """
+        rows = list(rows)
+        nodes = [self.enter(item, kind) for item, kind, _ in rows]
+        for parent, child in edges:
+            insert(nodes[parent].children, nodes[child])
+            insert(nodes[child].parents, nodes[parent])
+        for node in nodes:
+            if not node.parents:
+                Links._link(self, self.top, node)
+        for node, (_, _, interfaces) in zip(nodes, rows, strict=True):
+            for interface in interfaces:
+                Links._give(self, node, interface, self.clock)
+                self.clock += 1
+        self._load_index(nodes, list(indexes))
+        self._steps = []
+        return nodes
+
+    def _load_index(self, nodes: list[Node], indexes: list[Iterable[Hashable] | None]) -> None:
+        """Take over the interface index of each node, or compute it where none is given."""
+
+    def edges(self) -> Iterator[tuple[Node, Node]]:
+        """Yield every edge, parents and then children in order."""
+        for node in self.nodes.values():
+            for child in node.children:
+                yield node, child

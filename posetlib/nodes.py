@@ -1,0 +1,67 @@
+"""The node of a table: an item, who holds it, and what it hangs from and carries."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, insort
+from collections.abc import Hashable
+from operator import attrgetter
+from typing import Any
+
+from posetlib.change import Item
+
+__all__ = ["Node", "insert", "remove"]
+
+_SERIAL = attrgetter("serial")
+
+
+class Node:
+    """One item of a table; plain data, changed by ``Links`` alone.
+
+    Parents and children are lists sorted by serial, the order in which the nodes came. So what a
+    table does next depends on what can be seen of it, and not on how it came about: a copy, a
+    restored snapshot and an undone operation all go on alike.
+    """
+
+    __slots__ = (
+        "aliases",
+        "children",
+        "extra",
+        "interfaces",
+        "item",
+        "kind",
+        "mask",
+        "parents",
+        "serial",
+    )
+
+    def __init__(self, item: Item, serial: int, kind: Hashable = None) -> None:
+        self.item = item
+        self.serial = serial
+        #: The part of a partition that the item is in, None when in none (see ``relation``).
+        self.kind = kind
+        #: Interface -> the moment at which it came to the node; so in order of coming.
+        self.interfaces: dict[Hashable, int] = {}
+        self.parents: list[Node] = []
+        self.children: list[Node] = []
+        #: The interfaces found among the descendants, as bits; kept in forests with an index.
+        self.mask = 0
+        #: Items that are equivalent to this one, not equal to it, and were added.
+        self.aliases: list[Item] = []
+        #: Room for what a search knows of the node; goes and comes back with it.
+        self.extra: Any = None
+
+    def __repr__(self) -> str:
+        return f"<Node {self.serial}: {self.item} {list(self.interfaces)}>"
+
+
+def insert(nodes: list[Node], node: Node) -> None:
+    """Put a node in its place among others; mostly that is the end."""
+    if not nodes or nodes[-1].serial < node.serial:
+        nodes.append(node)
+    else:
+        insort(nodes, node, key=_SERIAL)
+
+
+def remove(nodes: list[Node], node: Node) -> None:
+    """Take a node out; found by its serial, in O(log n) steps and one move of memory."""
+    del nodes[bisect_left(nodes, node.serial, key=_SERIAL)]

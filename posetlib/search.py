@@ -1,0 +1,208 @@
+"""Where an item belongs in a table: questions that are answered by reading the links.
+
+Tables ask these and then link; so a faster search, with an index under it, takes the place of
+``Search`` without touching the links. All walks are loops: no depth is too deep.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from typing import NamedTuple
+
+from posetlib.links import Links
+from posetlib.nodes import Node
+from posetlib.relation import Probe
+
+__all__ = ["Place", "Search", "ancestors", "descendants"]
+
+
+class Place(NamedTuple):
+    """The place of an item in the order: its node, or the nodes next to it above and below.
+
+    When there is an ``equivalent`` node, it is the place, and the others are empty.
+    """
+
+    equivalent: Node | None
+    parents: list[Node]
+    children: list[Node]
+    #: All nodes that cover the item, the equivalent one included.
+    above: list[Node]
+
+
+class Search:
+    """Finds places by walking from the roots, into nodes that cover the item and no others."""
+
+    __slots__ = ("_links",)
+
+    def __init__(self, links: Links) -> None:
+        self._links = links
+
+    # -- any structure -----------------------------------------------------------------------------
+
+    def below(self, node: Node, kind: Hashable) -> Sequence[Node]:
+        """Return the children of a node that may be comparable with items of a kind."""
+        links = self._links
+        if kind is None:
+            return node.children
+        if node is links.top:
+            untyped = links.roots_by_kind.get(None, [])
+            own = links.roots_by_kind.get(kind, [])
+            return untyped + own if untyped and own else untyped or own
+        return [child for child in node.children if child.kind is None or child.kind == kind]
+
+    def satisfying(self, holds: Callable[[Node], bool], kind: Hashable) -> list[Node]:
+        """Return the nodes for which something holds that, if it holds, holds of all parents.
+
+        Covering an item and matching a notification are such. A node is asked about only when it
+        holds of every parent; parents come before children.
+        """
+        found: list[Node] = []
+        waiting: dict[Node, int] = {}
+        stack = [self._links.top]
+        while stack:
+            for child in self.below(stack.pop(), kind):
+                parents = len(child.parents)
+                if parents > 1:
+                    waiting[child] = left = waiting.get(child, parents) - 1
+                    if left:
+                        continue
+                if holds(child):
+                    found.append(child)
+                    stack.append(child)
+        return found
+
+    def above(self, probe: Probe) -> list[Node]:
+        """Return every node that covers the item, parents before children."""
+        return self.satisfying(probe.above, probe.kind)
+
+    def covered(self, probe: Probe) -> list[Node]:
+        """Return every node that the item covers, in order."""
+        found: dict[Node, None] = {}
+        asked: set[Node] = set()
+        stack = [self._links.top]
+        while stack:
+            for child in self.below(stack.pop(), probe.kind):
+                if child in asked or child in found:
+                    continue
+                if probe.below(child):
+                    _add_closure(found, child)
+                else:
+                    asked.add(child)
+                    stack.append(child)
+        return sorted(found, key=lambda node: node.serial)
+
+    def equivalent(self, probe: Probe) -> Node | None:
+        """Return the node that the item covers and that covers the item."""
+        above = self.above(probe)
+        return self._equivalent(probe, _lowest(above))
+
+    def _equivalent(self, probe: Probe, lowest: list[Node]) -> Node | None:
+        # Whatever covers the item covers its equivalent: if that is there, it is lowest, in a
+        # forest perhaps one of several.
+        return next((node for node in lowest if probe.below(node)), None)
+
+    # -- the full order ----------------------------------------------------------------------------
+
+    def place(self, probe: Probe, *, canonical: bool = False) -> Place:
+        """Return the place of an item that has no node by its own name.
+
+        ``canonical``: the item has no equivalent, so none is looked for.
+        """
+        above = self.above(probe)
+        parents = _lowest(above)
+        if not canonical and len(parents) == 1:
+            same = self._equivalent(probe, parents)
+            if same is not None:
+                return Place(same, [], [], above)
+        return Place(None, parents, self._highest_below(probe, parents), above)
+
+    def _highest_below(self, probe: Probe, parents: list[Node]) -> list[Node]:
+        """Return the nodes that the item covers and that no other such node covers."""
+        # Whatever the item covers lies below each of its parents: one of them is enough to start.
+        start = min(parents, key=lambda node: len(node.children)) if parents else self._links.top
+        asked: set[Node] = set()
+        hits: dict[Node, None] = {}
+        stack = [start]
+        while stack:
+            for child in self.below(stack.pop(), probe.kind):
+                if child in asked:
+                    continue
+                asked.add(child)
+                if probe.below(child):
+                    hits[child] = None
+                else:
+                    stack.append(child)
+        if len(hits) < 2:
+            return list(hits)
+        barren = asked.difference(hits)
+        barren.update((self._links.top, start))
+        return [node for node in hits if not _leads_up_to(node, hits, barren)]
+
+    # -- forests -----------------------------------------------------------------------------------
+
+    def first_above(self, probe: Probe, siblings: Iterable[Node]) -> Node | None:
+        """Return the first of some siblings that covers the item."""
+        above = probe.above
+        for node in siblings:
+            if above(node):
+                return node
+        return None
+
+    def all_below(self, probe: Probe, siblings: Iterable[Node]) -> list[Node]:
+        """Return those of some siblings that the item covers."""
+        return [node for node in siblings if probe.below(node)]
+
+
+def _lowest(above: list[Node]) -> list[Node]:
+    """Return the nodes of an up-set that are parents of no other one."""
+    inner: set[Node] = set()
+    for node in above:
+        inner.update(node.parents)
+    return [node for node in above if node not in inner]
+
+
+def _leads_up_to(node: Node, hits: dict[Node, None], barren: set[Node]) -> bool:
+    """Return whether another hit is above a node; what is found to have none above is barren."""
+    stack = [node]
+    seen: set[Node] = set()
+    while stack:
+        for parent in stack.pop().parents:
+            if parent in hits:
+                return True
+            if parent not in barren and parent not in seen:
+                seen.add(parent)
+                stack.append(parent)
+    barren |= seen
+    return False
+
+
+def ancestors(node: Node, top: Node) -> dict[Node, None]:
+    """Return every node above a node, by the links alone."""
+    seen = {top: None}
+    stack = [node]
+    while stack:
+        for parent in stack.pop().parents:
+            if parent not in seen:
+                seen[parent] = None
+                stack.append(parent)
+    del seen[top]
+    return seen
+
+
+def descendants(node: Node) -> dict[Node, None]:
+    """Return every node below a node, by the links alone."""
+    seen: dict[Node, None] = {}
+    _add_closure(seen, node)
+    del seen[node]
+    return seen
+
+
+def _add_closure(found: dict[Node, None], node: Node) -> None:
+    """Add a node and all below it to what is found; what was found already is not entered."""
+    found[node] = None
+    stack = [node]
+    while stack:
+        for child in stack.pop().children:
+            if child not in found:
+                found[child] = None
+                stack.append(child)

@@ -1,0 +1,240 @@
+"""The poset-derived forest, and the mechanism that all forests share [T 3.3.1, Alg. 3]."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from posetlib.change import Item
+from posetlib.nodes import Node
+from posetlib.relation import Partition, Probe
+from posetlib.structures.base import Table
+
+__all__ = ["Forest", "PosetForest"]
+
+
+@dataclass(slots=True)
+class _Group:
+    """Subtrees, taken off their parent, that are to be placed again from ``start`` down.
+
+    They were siblings, so none of them covers another one, and none is held against another.
+    ``among`` are the children of ``start`` that may cover one of them, ``may_fall`` those that one
+    of them may cover. ``inherited`` are interfaces of ancestors that are new to them.
+    """
+
+    start: Node
+    members: list[Node]
+    among: list[Node]
+    may_fall: list[Node]
+    inherited: frozenset[Hashable] = frozenset()
+    left: Iterator[Node] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.left = iter(self.members)
+
+
+class Forest(Table):
+    """At most one parent per node, which covers it, and siblings that do not cover one another."""
+
+    # -- adding ------------------------------------------------------------------------------------
+
+    def _add(self, item: Item, interface: Hashable) -> None:
+        links = self._links
+        node = self._links.find(item)
+        probe = self._probe(item)
+        if node is None:
+            self._accept(item)
+            if links.nodes and not self._relation.is_canonical(item):
+                node = self._search.equivalent(probe)
+                if node is not None:
+                    links.alias(node, item)
+        if node is None:
+            parent, siblings = self._descend(probe, interface)
+            if parent is None:
+                return
+            fall = self._search.all_below(probe, siblings)
+            node = links.enter(item, probe.kind)
+            for child in fall:
+                links.unlink(parent, child)
+                links.link(node, child)
+            links.link(parent, node)
+        elif interface in node.interfaces or self._is_redundant(probe, node, interface):
+            return
+        links.give(node, interface)
+        self._withdraw(self._made_redundant(probe, node, interface), interface)
+
+    def _descend(self, probe: Probe, interface: Hashable) -> tuple[Node | None, Sequence[Node]]:
+        """Return the parent for a new item and its children; None if the pair is redundant."""
+        node = self._links.top
+        siblings = self._search.below(node, probe.kind)
+        while True:
+            child = self._search.first_above(probe, self._ordered(siblings, interface))
+            if child is None:
+                return node, siblings
+            if not self.local and interface in child.interfaces:
+                return None, ()
+            node = child
+            siblings = self._search.below(node, probe.kind)
+
+    # -- what the forests differ in ----------------------------------------------------------------
+
+    def _ordered(self, siblings: Sequence[Node], interface: Hashable) -> Sequence[Node]:
+        """Return siblings in the order in which an add of the interface should try them."""
+        return siblings
+
+    def _is_redundant(self, probe: Probe, node: Node, interface: Hashable) -> bool:
+        """Return whether an interface need not hold a node, because of what it holds already."""
+        return not self.local and self._held_above(node, interface)
+
+    def _made_redundant(self, probe: Probe, node: Node, interface: Hashable) -> list[Node]:
+        """Return the nodes that an interface need not hold, now that it holds this one."""
+        if self.local:
+            return []
+        holding = self._links.holding(interface)
+        return [each for each in holding if each is not node and self._is_below(each, node)]
+
+    def _held_above(self, node: Node, interface: Hashable) -> bool:
+        if interface not in self._links.holders:
+            return False
+        while node.parents:
+            node = node.parents[0]
+            if interface in node.interfaces:
+                return True
+        return False
+
+    @staticmethod
+    def _is_below(node: Node, other: Node) -> bool:
+        while node.parents:
+            node = node.parents[0]
+            if node is other:
+                return True
+        return False
+
+    # -- removing ----------------------------------------------------------------------------------
+
+    def _dissolve(self, empty: list[Node]) -> None:
+        """Take empty nodes out, and place their children again, subtrees and all.
+
+        On the way down a subtree may meet interfaces of its own again, and lose them there; nodes
+        that this leaves empty go in turn, until none is left.
+        """
+        while empty:
+            fallen: list[Node] = []
+            placed: dict[Node, list[Node]] = {}
+            for start, members in self._take_out(empty):
+                others = list(start.children)
+                newcomers = [each for each in placed.get(start, ()) if each.parents[0] is start]
+                # The removed node was a sibling of the others: what it covered covers none of
+                # them. Only what came to them from elsewhere may be covered.
+                self._place([_Group(start, members, others, newcomers)], fallen)
+                placed.setdefault(start, []).extend(members)
+            empty = sorted((node for node in fallen), key=lambda node: node.serial)
+
+    def _take_out(self, empty: list[Node]) -> list[tuple[Node, list[Node]]]:
+        """Unlink empty nodes; return the children of each, with the node they come to first."""
+        links = self._links
+        going = set(empty)
+        anchor: dict[Node, Node] = {}
+        for node in empty:
+            path = [node]
+            while (above := path[-1].parents[0]) in going and above not in anchor:
+                path.append(above)
+            start = anchor.get(above, above)
+            for each in path:
+                anchor[each] = start
+        orphans = []
+        for node in empty:
+            links.unlink(node.parents[0], node)
+        for node in empty:
+            members = list(node.children)
+            for child in members:
+                links.unlink(node, child)
+            links.leave(node)
+            if members:
+                orphans.append((anchor[node], members))
+        return orphans
+
+    def _place(self, stack: list[_Group], fallen: list[Node]) -> None:
+        """Place groups of subtrees, the last one first; nodes left without interface are fallen."""
+        while stack:
+            group = stack[-1]
+            node = next(group.left, None)
+            if node is None:
+                stack.pop()
+            else:
+                below = self._place_one(node, group, fallen)
+                if below is not None:
+                    stack.append(below)
+
+    def _place_one(self, node: Node, group: _Group, fallen: list[Node]) -> _Group | None:
+        """Place one subtree; return the siblings that it covers, to be placed below it."""
+        links, search = self._links, self._search
+        probe = Probe(self._relation, self.counters, node.item, node.kind)
+        parent = group.start
+        met = set(group.inherited)
+        among: Sequence[Node] = group.among
+        while (child := search.first_above(probe, among)) is not None:
+            parent = child
+            met.update(child.interfaces)
+            among = search.below(parent, node.kind)
+        fall = search.all_below(probe, group.may_fall if parent is group.start else among)
+        for each in fall:
+            links.unlink(parent, each)
+            if parent is group.start:
+                group.among.remove(each)
+                group.may_fall.remove(each)
+        links.link(parent, node)
+        if met and not self.local:
+            fallen.extend(self._strip(node, met))
+        if not fall:
+            return None
+        children = list(node.children)
+        return _Group(node, fall, children, list(children), frozenset(node.interfaces))
+
+    def _strip(self, node: Node, interfaces: set[Hashable]) -> list[Node]:
+        """Take interfaces from a subtree; return the nodes that are left without one."""
+        links = self._links
+        bits = links.bits(interfaces) if links.indexed else 0
+        empty = []
+        stack = [node]
+        while stack:
+            each = stack.pop()
+            lost = [interface for interface in each.interfaces if interface in interfaces]
+            for interface in lost:
+                links.take(each, interface)
+            if lost and not each.interfaces:
+                empty.append(each)
+            if not links.indexed or each.mask & bits:
+                stack.extend(each.children)
+        return empty
+
+
+class PosetForest(Forest):
+    """The plain forest: filters of one interface may cover one another along different branches.
+
+    Along one branch an interface appears once [T, Def. 3.10]; with ``local=True`` there is no
+    elimination at all, so that every pair that was added is there to be removed. An add costs about
+    one covering test for each sibling on the way down to its place, and as many again where it
+    stays.
+
+    >>> t = PosetForest(covers=frozenset.issuperset)
+    >>> for letters in ("ab", "bc", "abcd", "b"):
+    ...     _ = t.add(frozenset(letters), "I1" if letters == "b" else "I2")
+    >>> ["".join(sorted(root)) for root in t.roots()]
+    ['abcd']
+    """
+
+    structure = "pf"
+
+    def __init__(
+        self,
+        *,
+        local: bool = False,
+        covers: Callable[[Any, Any], bool] | None = None,
+        matches: Callable[[Any, Any], bool] | None = None,
+        canonical: Callable[[Any], bool] | bool | None = None,
+        partition: Partition | None = None,
+    ) -> None:
+        self.local = local
+        super().__init__(covers=covers, matches=matches, canonical=canonical, partition=partition)

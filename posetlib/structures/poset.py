@@ -1,0 +1,122 @@
+"""The filters poset: the full order, as its Hasse diagram [T 3.2, Alg. 1]."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+
+from posetlib.change import Item
+from posetlib.nodes import Node
+from posetlib.search import ancestors
+from posetlib.structures.base import Table
+
+__all__ = ["FiltersPoset"]
+
+
+class FiltersPoset(Table):
+    """Every immediate predecessor and successor, and no edge that two others imply.
+
+    No interface holds two comparable filters: an add that is covered by its own interface changes
+    nothing, and any other takes the interface from all that the new filter covers. An add costs a
+    covering test for each filter that has only coverers of the new one above it, and for each that
+    lies below one of its new parents; a remove costs none.
+
+    >>> t = FiltersPoset(covers=frozenset.issuperset)
+    >>> big, small = frozenset("abc"), frozenset("a")
+    >>> t.add(small, "I1").roots_added == (small,)
+    True
+    >>> t.add(big, "I2").moved == (small,)
+    True
+    >>> t.remove(big, "I2").roots_added == (small,)
+    True
+    """
+
+    structure = "fp"
+
+    def _add(self, item: Item, interface: Hashable) -> None:
+        links = self._links
+        node = links.find(item)
+        if node is not None:
+            if self._held_above(node, interface):
+                return
+        else:
+            self._accept(item)
+            probe = self._probe(item)
+            place = self._search.place(probe, canonical=self._relation.is_canonical(item))
+            if any(interface in above.interfaces for above in place.above):
+                return
+            node = place.equivalent
+            if node is None:
+                node = links.enter(item, probe.kind)
+                self._insert(node, place.parents, place.children)
+            else:
+                links.alias(node, item)
+        links.give(node, interface)
+        self._withdraw(self._holding_below(node, interface), interface)
+
+    def _held_above(self, node: Node, interface: Hashable) -> bool:
+        holders = self._links.holders.get(interface)
+        if holders is None:
+            return False
+        return node in holders or not holders.keys().isdisjoint(ancestors(node, self._links.top))
+
+    def _holding_below(self, node: Node, interface: Hashable) -> list[Node]:
+        """Return the nodes strictly below one that an interface holds, by the links alone."""
+        left = len(self._links.holders[interface]) - 1
+        found: list[Node] = []
+        seen = {node}
+        stack = [node]
+        while stack and len(found) < left:
+            for child in stack.pop().children:
+                if child not in seen:
+                    seen.add(child)
+                    if interface in child.interfaces:
+                        # Nothing below it holds the interface, or it would have lost it before.
+                        found.append(child)
+                    else:
+                        stack.append(child)
+        return sorted(found, key=lambda each: each.serial)
+
+    def _insert(self, node: Node, parents: list[Node], children: list[Node]) -> None:
+        """Put a node between its immediate predecessors and successors."""
+        links = self._links
+        above = set(parents) or {links.top}
+        for child in children:
+            for parent in [each for each in child.parents if each in above]:
+                links.unlink(parent, child)
+        for parent in sorted(above, key=lambda each: each.serial):
+            links.link(parent, node)
+        for child in children:
+            links.link(node, child)
+
+    def _dissolve(self, empty: list[Node]) -> None:
+        for node in empty:
+            self._cut_out(node)
+
+    def _cut_out(self, node: Node) -> None:
+        """Unlink a node; a predecessor and a successor are joined if no other path joins them."""
+        links = self._links
+        parents, children = list(node.parents), list(node.children)
+        for parent in parents:
+            links.unlink(parent, node)
+        for child in children:
+            links.unlink(node, child)
+            reached = self._reached_above(child, parents)
+            for parent in parents:
+                if parent not in reached:
+                    links.link(parent, child)
+        links.leave(node)
+
+    def _reached_above(self, node: Node, targets: list[Node]) -> set[Node]:
+        """Return those of some targets that are above a node, by the links alone."""
+        if targets[0] is self._links.top:
+            return {self._links.top} if node.parents else set()
+        left = set(targets)
+        seen: set[Node] = set()
+        stack = [node]
+        while stack and left:
+            for parent in stack.pop().parents:
+                if parent not in seen:
+                    seen.add(parent)
+                    left.discard(parent)
+                    stack.append(parent)
+        return set(targets) - left

@@ -1,0 +1,171 @@
+"""Matching a notification against a table: the walk from the roots, and an account of it."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Hashable, Iterable
+from dataclasses import dataclass, field
+
+from posetlib.change import Item
+from posetlib.links import Links
+from posetlib.nodes import Node
+from posetlib.search import Search
+
+__all__ = ["MatchAccount", "Trail", "scan", "walk"]
+
+
+@dataclass(frozen=True, slots=True)
+class MatchAccount:
+    """What matching one notification came to, as filters in the order in which they were visited.
+
+    Every visited filter is tested or skipped: ``skipped`` when all its interfaces were in the
+    answer, so that the walk went on below it without a test. What lies below ``pruned`` filters
+    could add nothing, says the interface index. ``assumed`` filters were left when the bound on
+    tests was reached, and count as matched. Filters that appear nowhere cost nothing.
+    """
+
+    visited: tuple[Item, ...]
+    tested: tuple[Item, ...]
+    skipped: tuple[Item, ...]
+    matched: tuple[Item, ...]
+    pruned: tuple[Item, ...]
+    assumed: tuple[Item, ...]
+    interfaces: frozenset[Hashable]
+
+    @property
+    def tests(self) -> int:
+        """The number of match tests."""
+        return len(self.tested)
+
+
+@dataclass(slots=True)
+class Trail:
+    """Where a walk has been; becomes a ``MatchAccount``."""
+
+    visited: list[Node] = field(default_factory=list)
+    tested: list[Node] = field(default_factory=list)
+    skipped: list[Node] = field(default_factory=list)
+    matched: list[Node] = field(default_factory=list)
+    pruned: list[Node] = field(default_factory=list)
+    assumed: list[Node] = field(default_factory=list)
+
+    def account(self, answer: Iterable[Hashable]) -> MatchAccount:
+        """Return the account of a walk with its answer."""
+        return MatchAccount(
+            visited=_items(self.visited),
+            tested=_items(self.tested),
+            skipped=_items(self.skipped),
+            matched=_items(self.matched),
+            pruned=_items(self.pruned),
+            assumed=_items(self.assumed),
+            interfaces=frozenset(answer),
+        )
+
+
+def _items(nodes: list[Node]) -> tuple[Item, ...]:
+    return tuple(node.item for node in nodes)
+
+
+def walk(
+    links: Links,
+    search: Search,
+    matches: Callable[[Node], bool],
+    kind: Hashable,
+    max_tests: int | None = None,
+    trail: Trail | None = None,
+) -> set[Hashable]:
+    """Return the interfaces with a matching node: breadth first, into matching nodes only.
+
+    [T, Alg. 6] with both its improvements: no test for a node whose interfaces are all in the
+    answer, and with an interface index, no visit to subtrees that can add nothing to it. A node of
+    several parents waits until none of them failed. Stops when every interface is in.
+    """
+    answer: set[Hashable] = set()
+    bits = 0
+    everyone = len(links.holders)
+    indexed = links.indexed
+    queue = deque(search.below(links.top, kind))
+    waiting: dict[Node, int] = {}
+    tests = 0
+    while queue and len(answer) < everyone:
+        node = queue.popleft()
+        if node.interfaces.keys() <= answer:
+            if trail is not None:
+                trail.visited.append(node)
+                trail.skipped.append(node)
+        else:
+            if tests == max_tests:
+                _assume(search, [node, *queue], kind, answer, trail)
+                break
+            tests += 1
+            good = matches(node)
+            if trail is not None:
+                trail.visited.append(node)
+                trail.tested.append(node)
+                if good:
+                    trail.matched.append(node)
+            if not good:
+                continue
+            answer.update(node.interfaces)
+            if indexed:
+                bits |= links.bits(node.interfaces)
+        if indexed and not node.mask & ~bits:
+            if trail is not None and node.children:
+                trail.pruned.append(node)
+            continue
+        for child in search.below(node, kind):
+            parents = len(child.parents)
+            if parents > 1:
+                waiting[child] = left = waiting.get(child, parents) - 1
+                if left:
+                    continue
+            queue.append(child)
+    return answer
+
+
+def _assume(
+    search: Search,
+    left: list[Node],
+    kind: Hashable,
+    answer: set[Hashable],
+    trail: Trail | None,
+) -> None:
+    """Count what is left unvisited as matched."""
+    seen = dict.fromkeys(left)
+    stack = list(reversed(left))
+    while stack:
+        node = stack.pop()
+        answer.update(node.interfaces)
+        if trail is not None:
+            trail.assumed.append(node)
+        for child in reversed(search.below(node, kind)):
+            if child not in seen:
+                seen[child] = None
+                stack.append(child)
+
+
+def scan(
+    nodes: Iterable[Node],
+    matches: Callable[[Node], bool],
+    max_tests: int | None = None,
+    trail: Trail | None = None,
+) -> set[Hashable]:
+    """Return the interfaces with a matching node by testing every node: what a walk must equal."""
+    answer: set[Hashable] = set()
+    tests = 0
+    for node in nodes:
+        if tests == max_tests:
+            answer.update(node.interfaces)
+            if trail is not None:
+                trail.assumed.append(node)
+            continue
+        tests += 1
+        good = matches(node)
+        if good:
+            answer.update(node.interfaces)
+        if trail is not None:
+            trail.visited.append(node)
+            trail.tested.append(node)
+            if good:
+                trail.matched.append(node)
+    return answer

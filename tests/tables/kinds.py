@@ -1,0 +1,101 @@
+"""The tables under test, and small worlds of items to fill them with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations, product
+from typing import Any
+
+from posetlib.structures import (
+    BalancedForest,
+    FiltersPoset,
+    LinearTable,
+    NonRedundantForest,
+    PosetForest,
+    Table,
+)
+
+#: Name -> class and options, local ones included.
+KINDS: dict[str, tuple[type[Table], dict[str, Any]]] = {
+    "fp": (FiltersPoset, {}),
+    "pf": (PosetForest, {}),
+    "bf": (BalancedForest, {}),
+    "nrf": (NonRedundantForest, {}),
+    "linear": (LinearTable, {}),
+    "pf-local": (PosetForest, {"local": True}),
+    "linear-local": (LinearTable, {"local": True}),
+}
+FORESTS = ("pf", "bf", "nrf", "pf-local")
+#: Those that eliminate by interface everywhere, and so agree in everything.
+EXACT = ("fp", "nrf", "linear")
+
+
+@dataclass(frozen=True)
+class World:
+    """Items, an order of them, and notifications that tell them apart."""
+
+    name: str
+    items: Sequence[Any]
+    covers: Callable[[Any, Any], bool] | None
+    matches: Callable[[Any, Any], bool] | None
+    notifications: Sequence[Any]
+    options: dict[str, Any] = field(default_factory=dict)
+
+    def make(self, kind: str, **more: Any) -> Table:
+        cls, options = KINDS[kind]
+        return cls(covers=self.covers, matches=self.matches, **self.options, **options, **more)
+
+    def build(self, kind: str, pairs: Any) -> Table:
+        cls, options = KINDS[kind]
+        return cls.build(pairs, covers=self.covers, matches=self.matches, **self.options, **options)
+
+
+def contains(item: frozenset[str], letter: str) -> bool:
+    return letter in item
+
+
+def subsets(letters: str) -> list[frozenset[str]]:
+    return [
+        frozenset(chosen)
+        for size in range(len(letters) + 1)
+        for chosen in combinations(letters, size)
+    ]
+
+
+def box_covers(one: Any, other: Any) -> bool:
+    return all(a <= c and d <= b for (a, b), (c, d) in zip(one, other, strict=True))
+
+
+def box_matches(box: Any, point: Any) -> bool:
+    return all(low <= x <= high for (low, high), x in zip(box, point, strict=True))
+
+
+def same_size_covers(one: str, other: str) -> bool:
+    """A preorder with many equivalent items: words are compared by their sets of letters."""
+    return set(one.lower()) >= set(other.lower())
+
+
+def word_matches(word: str, letter: str) -> bool:
+    return letter in word.lower()
+
+
+SETS = World("sets", subsets("abcd"), frozenset.issuperset, contains, "abcd", {"canonical": True})
+_RANGES = [(low, high) for low in range(4) for high in range(low, 4)]
+BOXES = World(
+    "boxes",
+    list(product(_RANGES, repeat=2)),
+    box_covers,
+    box_matches,
+    list(product(range(4), repeat=2)),
+)
+#: Each class of equivalent words in several spellings.
+WORDS = World(
+    "words",
+    ["".join(s) or "-" for s in subsets("abc")]
+    + ["aA", "Bb", "ba", "BA", "cab", "ABC", "AC", "cb", "C", "-", "--"],
+    same_size_covers,
+    word_matches,
+    "abc",
+)
+WORLDS = {world.name: world for world in (SETS, BOXES, WORDS)}
