@@ -358,14 +358,18 @@ class Table(Collection[Item]):
         """
         check_table(self.structure, self.local, self._links, self._relation.covers)
 
-    def snapshot(self) -> Snapshot:
-        """Return a picture of the table that stays as it is; O(nodes + edges)."""
+    def snapshot(self, *, index: bool = True) -> Snapshot:
+        """Return a picture of the table that stays as it is; O(nodes + edges).
+
+        With ``index=False`` the interface index is left out of it; in a deep forest of many
+        interfaces that is nearly all there is to write.
+        """
         links = self._links
         number = {node: i for i, node in enumerate(links.nodes.values())}
         nodes = []
         for node, i in number.items():
-            index = links.index_of(node)
-            nodes.append(SnapshotNode(i, node.item, tuple(node.interfaces), index))
+            listed = links.index_of(node) if index else None
+            nodes.append(SnapshotNode(i, node.item, tuple(node.interfaces), listed))
         edges = tuple((number[parent], number[child]) for parent, child in links.edges())
         return Snapshot(self.structure, tuple(nodes), edges, local=self.local)
 

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from itertools import combinations, product
 from typing import Any
 
+from posetlib.constraints.types import TypeHierarchy
+from posetlib.parsing import parse_filter
 from posetlib.structures import (
     BalancedForest,
     FiltersPoset,
@@ -98,4 +100,51 @@ WORDS = World(
     word_matches,
     "abc",
 )
-WORLDS = {world.name: world for world in (SETS, BOXES, WORDS)}
+_TYPES = TypeHierarchy({"Quote": ["Event"], "Stock": ["Quote", "Tradable"], "Bond": ["Tradable"]})
+#: Filters of the language: numbers, strings, sets, types with and without a kind of their own.
+FILTERS = World(
+    "filters",
+    [
+        parse_filter(text, types=_TYPES)
+        for text in (
+            "true",
+            "exists type",
+            "type isa Event",
+            "type isa Quote",
+            "type isa Stock",
+            "type isa Tradable",
+            'type = "Stock"',
+            'type = "Stock" and x in [0, 2]',
+            'type = "Stock" and x >= 1',
+            'type = "Bond"',
+            'type = "Bond" and x in [0, 2]',
+            'type = "Bond" and x = 1',
+            'type in {"Bond", "Stock"}',
+            'type in {"Bond", "Stock"} and x in [0, 3]',
+            "x in [0, 3]",
+            "x in [0, 2]",
+            "x:int in [0, 2]",
+            "x in {0, 1, 2}",
+            "x = 1",
+            "x < 1 or x > 2",
+            's prefix "a"',
+            's prefix "ab"',
+            's = "ab"',
+            's contains "b" and x in [0, 2]',
+            's contains "b"',
+            "t superset {1, 2}",
+            "t has 1",
+            "t has 1 and x = 1",
+            "x < $y",
+        )
+    ],
+    None,
+    None,
+    [
+        {**kind, **number, **text}
+        for kind in ({}, {"type": "Stock"}, {"type": "Bond"}, {"type": ["Stock"]}, {"type": "?"})
+        for number in ({}, {"x": 1}, {"x": 1.5, "y": 2}, {"x": 3, "t": [1, 2]})
+        for text in ({}, {"s": "ab"}, {"s": "b"})
+    ],
+)
+WORLDS = {world.name: world for world in (SETS, BOXES, WORDS, FILTERS)}
