@@ -44,7 +44,7 @@ _lint:
 	@$(BIN)/ruff check --quiet .
 	@$(BIN)/ruff format --check --quiet .
 	@$(BIN)/mypy --no-error-summary
-	@$(BIN)/lint-imports --no-logo
+	@$(BIN)/lint-imports --no-logo --no-cache
 
 format: _python ## format the code, and fix what can be fixed
 	@$(BIN)/ruff check --fix .

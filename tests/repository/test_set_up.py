@@ -112,7 +112,6 @@ def ready(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
     return checkout
 
 
-@pytest.mark.xdist_group("set-up")
 @pytest.mark.skipif(
     not (ROOT / ".venv" / "wheelhouse").is_dir(), reason="this checkout was not set up by `make`"
 )

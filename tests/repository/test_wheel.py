@@ -17,9 +17,6 @@ ROOT = Path(__file__).resolve().parents[2]
 WHEELHOUSE = ROOT / ".venv" / "wheelhouse"
 PACKAGES = ("browser", "posetlib", "workloads")
 
-# One process builds the wheel and the environment, for all tests here.
-pytestmark = pytest.mark.xdist_group("wheel")
-
 
 def run(*command: str | Path, cwd: Path = ROOT, status: int = 0) -> str:
     """Run a command that must end with this status, and return what it printed."""

@@ -1,0 +1,142 @@
+"""The command ``posetlib``: try filters in a shell, and a short tour of what there is."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import posetlib as pl
+
+__all__ = ["main"]
+
+YES, NO, BAD = 0, 1, 2
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; 0 for yes and done, 1 for no, 2 for a question that makes no sense."""
+    options = _parser().parse_args(arguments)
+    try:
+        types = None if options.types is None else pl.TypeHierarchy(_json(options.types))
+        status: int = options.command(options, types)
+        sys.stdout.flush()
+    except (ValueError, TypeError) as error:
+        print(f"posetlib: {error}", file=sys.stderr)
+        return BAD
+    except BrokenPipeError:
+        # Whoever reads the output has read enough: nothing may complain when Python ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return YES
+    return status
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="posetlib",
+        description="Ask about filters of the posetlib language. Without a command: a tour.",
+        epilog="Exit status: 0 for yes, 1 for no, 2 for a filter or notification that is none.",
+    )
+    parser.add_argument("--version", action="version", version=f"posetlib {pl.__version__}")
+    parser.add_argument(
+        "--types", metavar="JSON", help='the types and their supertypes: {"Stock": ["Asset"]}'
+    )
+    parser.set_defaults(command=_demo)
+    commands = parser.add_subparsers(metavar="command")
+
+    command = commands.add_parser("demo", help="a tour of what there is")
+    command.set_defaults(command=_demo)
+
+    command = commands.add_parser("parse", help="the canonical text of a filter")
+    command.add_argument("filter")
+    command.add_argument("--json", action="store_true", help="its dict form instead")
+    command.set_defaults(command=_parse)
+
+    command = commands.add_parser("match", help="does a filter match a notification?")
+    command.add_argument("filter")
+    command.add_argument("notification", help='as JSON: {"price": 25}')
+    command.set_defaults(command=_match)
+
+    for name, function, question in (
+        ("covers", _covers, "does the first filter match whatever the other matches?"),
+        ("overlaps", _overlaps, "can a notification match both?"),
+        ("merge", _merge, "the filter that matches what either matches"),
+    ):
+        command = commands.add_parser(name, help=question)
+        command.add_argument("filter")
+        command.add_argument("other")
+        command.set_defaults(command=function)
+    command.add_argument("--imperfect", action="store_true", help="it may match more than that")
+    return parser
+
+
+def _json(text: str) -> Any:
+    value = json.loads(text)
+    if not isinstance(value, Mapping):
+        raise TypeError(f"a JSON object is expected, not {text}")
+    return value
+
+
+def _both(
+    options: argparse.Namespace, types: pl.TypeHierarchy | None
+) -> tuple[pl.Filter, pl.Filter]:
+    first = pl.parse_filter(options.filter, types=types)
+    return first, pl.parse_filter(options.other, types=types)
+
+
+def _parse(options: argparse.Namespace, types: pl.TypeHierarchy | None) -> int:
+    parsed = pl.parse_filter(options.filter, types=types)
+    print(json.dumps(parsed.to_dict(), ensure_ascii=False) if options.json else parsed)
+    return YES
+
+
+def _match(options: argparse.Namespace, types: pl.TypeHierarchy | None) -> int:
+    explanation = pl.parse_filter(options.filter, types=types).explain(_json(options.notification))
+    print(explanation)
+    return YES if explanation else NO
+
+
+def _covers(options: argparse.Namespace, types: pl.TypeHierarchy | None) -> int:
+    first, other = _both(options, types)
+    objection = first.why_not_covers(other)
+    print("yes" if objection is None else f"no: {objection}")
+    return YES if objection is None else NO
+
+
+def _overlaps(options: argparse.Namespace, types: pl.TypeHierarchy | None) -> int:
+    first, other = _both(options, types)
+    print("yes" if first.overlaps(other) else "no")
+    return YES if first.overlaps(other) else NO
+
+
+def _merge(options: argparse.Namespace, types: pl.TypeHierarchy | None) -> int:
+    merged = pl.merge(*_both(options, types), perfect=not options.imperfect)
+    print("there is none" if merged is None else merged)
+    return NO if merged is None else YES
+
+
+def _demo(_options: argparse.Namespace, _types: pl.TypeHierarchy | None) -> int:
+    """Print the tour: each line of it is computed, none is remembered."""
+    types = pl.TypeHierarchy({"StockQuote": ["Quote", "Tradable"]})
+    wide = pl.parse_filter('type isa Quote and name prefix "Fo" and price in [20, 30]', types)
+    close = pl.parse_filter('type isa StockQuote and name = "Foo" and price:int > 24', types)
+    foo = {"type": "StockQuote", "name": "Foo", "price": 25}
+    far = {**foo, "price": 31}
+    low, high = pl.parse_filter("x in [0, 5]"), pl.parse_filter("x in (5, 10]")
+
+    print(f"posetlib {pl.__version__}: filters for content-based publish/subscribe\n")
+    print("Two filters, in canonical form:")
+    print(f"  f = {wide}")
+    print(f"  g = {close}\n")
+    print("Matching:")
+    print(f"  f, {json.dumps(foo)}: {'yes' if wide.matches(foo) else 'no'}")
+    print(f"  f, {json.dumps(far)}: {wide.explain(far)}\n")
+    print("Covering, which lets a router forward one filter instead of two:")
+    print(f"  f covers g: {wide.why_not_covers(close) or 'yes'}")
+    print(f"  f overlaps g: {'yes' if wide.overlaps(close) else 'no'}\n")
+    print("Merging, exactly:")
+    print(f"  {low}  and  {high}  make  {pl.merge(low, high)}\n")
+    print("Try your own: `posetlib covers 'x > 3' 'x > 4'`; `posetlib --help` lists the rest.")
+    return YES

@@ -1,0 +1,90 @@
+"""The command ``posetlib``: its answers, and its exit status for scripts."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+import posetlib as pl
+from posetlib._cli import main
+
+TYPES = '{"StockQuote": ["Quote"]}'
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "says"),
+    [
+        (["parse", "x:int > 3"], 0, "x:int >= 4"),
+        (["match", "x > 3", '{"x": 4}'], 0, ""),
+        (["match", "x > 3", '{"x": 3}'], 1, "x"),
+        (["match", "x > 3", "{}"], 1, "x"),
+        (["covers", "x in [0, 10]", "x in [2, 5]"], 0, "yes"),
+        (["covers", 'x <= "ab"', 'x prefix "a"'], 1, "no: "),
+        (["--types", TYPES, "covers", "t isa Quote", "t isa StockQuote"], 0, "yes"),
+        (["covers", "t isa Quote", "t isa StockQuote"], 1, "no: "),
+        (["overlaps", "x < 3", "x > 2"], 0, "yes"),
+        (["overlaps", "x < 3", "x > 3"], 1, "no"),
+        (["merge", "x in [0, 5]", "x in (5, 10]"], 0, "x in [0, 10]"),
+        (["merge", "x = 1 and y = 1", "x = 2 and y = 2"], 1, "there is none"),
+        (["merge", "--imperfect", "x = 1.5 and y = 1", "x = 2 and y = 1.5"], 0, "x in [1.5, 2]"),
+    ],
+)
+def test_an_answer_and_its_status(
+    arguments: list[str], status: int, says: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(arguments) == status
+    captured = capsys.readouterr()
+    assert says in captured.out
+    assert captured.err == ""
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["parse", "x >"],
+        ["parse", "x > 3 and x < 2"],
+        ["match", "x > 3", "{"],
+        ["match", "x > 3", "[3]"],
+        ["--types", "[]", "parse", "t isa Quote"],
+    ],
+)
+def test_what_makes_no_sense_is_told_in_one_line(
+    arguments: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(arguments) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.startswith("posetlib: ")
+    assert captured.err.count("\n") == 1
+
+
+def test_the_dict_form_makes_the_same_filter(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["parse", "--json", "x > 3 and exists y"]) == 0
+    form = json.loads(capsys.readouterr().out)
+    assert pl.Filter.from_dict(form) == pl.parse_filter("x > 3 and exists y")
+
+
+@pytest.mark.parametrize("arguments", [[], ["demo"]])
+def test_the_tour(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(arguments) == 0
+    tour = capsys.readouterr().out
+    assert f"posetlib {pl.__version__}" in tour
+    assert "x in [0, 5]  and  x in (5, 10]  make  x in [0, 10]" in tour
+
+
+def test_a_reader_who_stops_reading_is_no_error() -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    done = subprocess.run(
+        [sys.executable, "-m", "posetlib", "demo"],
+        stdout=writing,
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+    )
+    os.close(writing)
+    assert (done.returncode, done.stderr) == (0, "")
