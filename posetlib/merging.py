@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from fractions import Fraction
+from operator import mul
 from typing import Any
 
 from posetlib.constraints.base import Constraint, EmptyConstraintError
@@ -109,29 +111,27 @@ def _loss(
     Values are taken to be spread evenly and independently over their domains; attributes that both
     constrain alike cancel out.
     """
-    whole = one = other = shared = 1.0
+    whole = one = other = shared = Fraction(1)
     for name, hull in hulls.items():
         mine, theirs = f.constraints[name], g.constraints[name]
         if mine == theirs:
             continue
         if name not in domains:
             return None
-        sizes = [constraint.share(domains[name]) for constraint in (hull, mine, theirs)]
-        common = _common_share(mine, theirs, domains[name])
-        if None in sizes or common is None:
+        shares = [c.share(domains[name]) for c in (hull, mine, theirs)]
+        shares.append(_common_share(mine, theirs, domains[name]))
+        known = [share for share in shares if share is not None]
+        if len(known) < len(shares):
             return None
-        whole *= sizes[0]  # type: ignore[operator]
-        one *= sizes[1]  # type: ignore[operator]
-        other *= sizes[2]  # type: ignore[operator]
-        shared *= common
+        whole, one, other, shared = map(mul, (whole, one, other, shared), known)
     if not whole:
         return None
-    return max(0.0, 1.0 - (one + other - shared) / whole)
+    return float(1 - (one + other - shared) / whole)
 
 
-def _common_share(a: Constraint, b: Constraint, domain: Any) -> float | None:
+def _common_share(a: Constraint, b: Constraint, domain: Any) -> Fraction | None:
     try:
         common = a.intersect(b)
     except EmptyConstraintError:
-        return 0.0
+        return Fraction(0)
     return None if common is None else common.share(domain)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
+from fractions import Fraction
 from functools import reduce
 from typing import Any, ClassVar, Final, TypeAlias, final
 
@@ -108,13 +109,13 @@ class Constraint(ABC):
         value = self.example()
         return MISSING if value is MISSING or other.matches(value) else value
 
-    def share(self, domain: Any) -> float | None:
+    def share(self, domain: Any) -> Fraction | None:
         """Return the share of a domain's values that satisfy the constraint, or None if unknown.
 
         A domain is a collection of values, each as likely as the others; some kinds know more.
         """
         values = _collection(domain)
-        return sum(map(self.matches, values)) / len(values) if values else None
+        return Fraction(sum(map(self.matches, values)), len(values)) if values else None
 
     def to_dict(self) -> dict[str, Any]:
         """Return a JSON-able form with the `kind` that reads it back; see register_constraint."""
@@ -169,8 +170,8 @@ class Exists(Constraint):
                 return value
         return MISSING
 
-    def share(self, domain: Any) -> float | None:
-        return 1.0
+    def share(self, domain: Any) -> Fraction | None:
+        return Fraction(1)
 
     def to_dict(self) -> dict[str, Any]:
         return {"kind": self.kind}

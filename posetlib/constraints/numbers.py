@@ -229,7 +229,7 @@ class Numbers(Constraint):
         inside = filter(self.matches, marks)
         return next((value for value in inside if not other.matches(value)), MISSING)
 
-    def share(self, domain: Any) -> float | None:
+    def share(self, domain: Any) -> Fraction | None:
         """Return the share of a pair (low, high), all numbers between them, or of a collection.
 
         A set of integers is measured against the integers of the pair; a union of both kinds by
@@ -241,13 +241,13 @@ class Numbers(Constraint):
         if not low < high:
             raise FilterError("a domain (low, high) has its low end below its high end")
         if not self.intervals:
-            room = math.floor(high) + 1 - math.ceil(low)
-            inside = intervals.intersection(self.runs, ((math.ceil(low), math.floor(high) + 1),))
-            return sum(b - a for a, b in inside) / room if room > 0 else None
+            room = ((math.ceil(low), math.floor(high) + 1),)
+            inside = intervals.intersection(self.runs, room)
+            size = room[0][1] - room[0][0]
+            return Fraction(sum(b - a for a, b in inside), size) if size > 0 else None
         inside = intervals.intersection(self.intervals, (((low, 0), (high, 1)),))
-        return float(sum((Fraction(b[0]) - Fraction(a[0]) for a, b in inside), Fraction(0))) / (
-            float(high - low)
-        )
+        lengths = (Fraction(b[0]) - Fraction(a[0]) for a, b in inside)
+        return sum(lengths, Fraction(0)) / (Fraction(high) - Fraction(low))
 
     # -- text and dictionaries ---------------------------------------------------------------------
 
