@@ -206,17 +206,16 @@ class Filter:
         return True
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Filter):
-            return NotImplemented
-        return self._hash == other._hash and self._plain_key() == other._plain_key()
-
-    def _plain_key(self) -> tuple[Any, ...]:
-        """Return the filter as nested tuples, which Python compares faster than any method."""
-        try:
-            return self._key
+        try:  # the keys of filters that were compared before: nothing is faster than two tuples
+            return bool(self._key == other._key)  # type: ignore[attr-defined]
         except AttributeError:
-            self._key = (self._schema.names, *(c.key() for c in self._constraints))
-            return self._key
+            if not isinstance(other, Filter):
+                return NotImplemented
+        if self._hash != other._hash:
+            return False
+        for each in (self, other):
+            each._key = (each._schema.names, *(c.key() for c in each._constraints))
+        return self._key == other._key
 
     def __hash__(self) -> int:
         return self._hash

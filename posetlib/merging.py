@@ -71,10 +71,7 @@ def merge(
         return Merger(g.constraints, (f, g), 0.0)
     if f.attributes != g.attributes:
         return None
-    exact = _exact_union(f, g)
-    if perfect:
-        return exact
-    return _hull(f, g, domains or {}, max_loss) or exact
+    return _exact_union(f, g) if perfect else _hull(f, g, domains or {}, max_loss)
 
 
 def _exact_union(f: Filter, g: Filter) -> Merger | None:

@@ -297,7 +297,7 @@ def _of(attribute: _Attribute, constraint: Constraint | Callable[[], Constraint]
         raise EmptyConstraintError(f"{name_text(name)}: {error}") from None
     except FilterSyntaxError:
         raise
-    except FilterError as error:
+    except ValueError as error:  # a factory of somebody else's raises what it likes
         raise FilterError(f"{name_text(name)}: {error}") from None
     return {name: _Part(made)}
 
