@@ -2,8 +2,10 @@
 
 import logging
 
-from posetlib.constraints.base import Constraint
+from posetlib.change import Change
+from posetlib.constraints.base import Constraint, EmptyConstraintError
 from posetlib.constraints.types import TypeHierarchy
+from posetlib.diff import Diff, diff
 from posetlib.errors import (
     FilterError,
     FilterSyntaxError,
@@ -12,25 +14,54 @@ from posetlib.errors import (
     UnknownEntryError,
 )
 from posetlib.filters import Explanation, Filter, NotCovered, filters_from_columns, set_covers
+from posetlib.forwards import forwards_excess, forwards_sets
 from posetlib.merging import Merger, merge
 from posetlib.parsing import parse_filter, register_constraint, unregister_constraint
+from posetlib.snapshot import Snapshot
+from posetlib.structures import (
+    BalancedForest,
+    FiltersPoset,
+    LinearTable,
+    NonRedundantForest,
+    PosetForest,
+    Table,
+    make_table,
+)
+from posetlib.trace import Trace
+from posetlib.walk import MatchAccount
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "BalancedForest",
+    "Change",
     "Constraint",
+    "Diff",
+    "EmptyConstraintError",
     "Explanation",
     "Filter",
     "FilterError",
     "FilterSyntaxError",
+    "FiltersPoset",
     "InvariantError",
+    "LinearTable",
+    "MatchAccount",
     "Merger",
+    "NonRedundantForest",
     "NotCovered",
+    "PosetForest",
+    "Snapshot",
     "SnapshotError",
+    "Table",
+    "Trace",
     "TypeHierarchy",
     "UnknownEntryError",
     "__version__",
+    "diff",
     "filters_from_columns",
+    "forwards_excess",
+    "forwards_sets",
+    "make_table",
     "merge",
     "parse_filter",
     "register_constraint",
