@@ -94,6 +94,13 @@ class Constraint(ABC):
         """Return a simple constraint that covers both, for imperfect merging, or None."""
         return self.merge(other)
 
+    def is_canonical(self) -> bool:
+        """Return whether no unequal constraint means the same, so that equality tells equivalence.
+
+        Tables then look for an equal filter only, and save the search for an equivalent one.
+        """
+        return False
+
     # -- what makes answers friendlier; a kind may leave these as they are -------------------------
 
     def is_whole_domain(self) -> bool:
@@ -154,6 +161,9 @@ class Exists(Constraint):
         return True
 
     def overlaps(self, other: Constraint) -> bool:
+        return True
+
+    def is_canonical(self) -> bool:
         return True
 
     def clauses(self, name: str) -> tuple[str, ...]:

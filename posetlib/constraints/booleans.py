@@ -67,6 +67,9 @@ class Booleans(Constraint):
             return Booleans(self.values & other.values)
         return Constraint.intersect(self, other)
 
+    def is_canonical(self) -> bool:
+        return True
+
     def is_whole_domain(self) -> bool:
         return len(self.values) == 2
 

@@ -148,6 +148,9 @@ class MultiValues(Constraint):
             return MultiValues.intersection((self, other))
         return Constraint.intersect(self, other)
 
+    def is_canonical(self) -> bool:
+        return True
+
     def is_whole_domain(self) -> bool:
         return self.diagram == TRUE
 

@@ -216,6 +216,9 @@ class Numbers(Constraint):
         reals += [((low, 0), (high if high == _INF else high - 1, 1)) for low, high in runs]
         return _canonical([(min(low for low, _ in reals), max(high for _, high in reals))], ())
 
+    def is_canonical(self) -> bool:
+        return True
+
     def is_whole_domain(self) -> bool:
         return self._parts is None and self.low == -_INF and self.high == _INF
 

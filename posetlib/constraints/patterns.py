@@ -320,7 +320,7 @@ def find_string(wanted: Sequence[Term], unwanted: Sequence[Term]) -> str | None:
 
 
 def as_intervals(terms: Sequence[Term]) -> Pairs | None:
-    """Return the lexical intervals that the terms amount to; None if they are none, or too many.
+    """Return the lexical intervals that the terms amount to; None if no finite number does.
 
     A set of strings is a finite union of intervals exactly when no string can grow for ever with
     its fate undecided: the undecided states of the automaton have no cycle.
@@ -350,14 +350,15 @@ def as_intervals(terms: Sequence[Term]) -> Pairs | None:
             elif verdicts[following]:
                 pieces.append((text + first, after_prefix(text + last)))
         if len(pieces) + len(stack) > _MAX_PIECES:
-            return None
+            raise TooComplexError
     return intervals.normal(pieces)
 
 
 def _verdicts(product: Product) -> dict[tuple[State, ...], bool | None] | None:
     """Return each reachable state's fate: accepts all that follows, nothing, or None for both.
 
-    None instead of a dictionary when an undecided state lies on a cycle, or there are too many.
+    None instead of a dictionary when an undecided state lies on a cycle; TooComplexError when
+    there are too many states to tell.
     """
     follows: dict[tuple[State, ...], list[tuple[State, ...]]] = {}
     queue = deque([product.start])
@@ -366,9 +367,11 @@ def _verdicts(product: Product) -> dict[tuple[State, ...], bool | None] | None:
         if state in follows:
             continue
         follows[state] = [product.step(state, c) for c, _, _ in product.alphabet]
+        if state in follows[state] and _is_undecided(product, state):
+            return None  # what nearly always is the case is found at the first loop
         queue.extend(follows[state])
         if len(follows) > _MAX_PIECES:
-            return None
+            raise TooComplexError
     before: dict[tuple[State, ...], list[tuple[State, ...]]] = {state: [] for state in follows}
     for state, after in follows.items():
         for following in after:
@@ -388,6 +391,25 @@ def _verdicts(product: Product) -> dict[tuple[State, ...], bool | None] | None:
     if len(ready) < len(undecided):
         return None
     return {s: None if s in undecided else s in may_accept for s in follows}
+
+
+def _is_undecided(product: Product, state: tuple[State, ...]) -> bool:
+    """Return whether some continuations of a state are accepted and some are not."""
+    verdict = product.accepts(state)
+    seen = {state}
+    queue = deque([state])
+    while queue:
+        for character, _, _ in product.alphabet:
+            following = product.step(queue[0], character)
+            if following not in seen:
+                if product.accepts(following) != verdict:
+                    return True
+                seen.add(following)
+                queue.append(following)
+        queue.popleft()
+        if len(seen) > _MAX_STATES:
+            raise TooComplexError
+    return False
 
 
 def _reaching(

@@ -154,7 +154,10 @@ def _widened(terms: Sequence[Term]) -> tuple[Term, ...]:
     possible = [term for term in terms if not _within(term, ())]
     if not possible:
         return ()
-    plain = as_intervals(possible)
+    try:
+        plain = as_intervals(possible)
+    except TooComplexError:
+        raise FilterError("too complex: this mixture of suffix or contains with others") from None
     if plain is not None:
         return (Term(plain),) if plain else ()
     if len(possible) <= _MAX_WIDENED:

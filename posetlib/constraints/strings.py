@@ -204,6 +204,9 @@ class Strings(Constraint):
         ending = _common_ending(*self.terms, *other.terms)
         return Strings.suffix(ending) if ending else ALL_STRINGS
 
+    def is_canonical(self) -> bool:
+        return self._pairs is not None
+
     def is_whole_domain(self) -> bool:
         return self._pairs == ALL
 

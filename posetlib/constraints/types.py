@@ -183,6 +183,9 @@ class Isa(Constraint):
             raise EmptyConstraintError("no type is a subtype of both")
         return Isa({name: self._below[name] & other._below[name] for name in common})
 
+    def is_canonical(self) -> bool:
+        return True
+
     def example(self) -> Any:
         return self.tops[0]
 
