@@ -397,8 +397,8 @@ def filters_from_columns(
     """Return one filter per row of columns, without parsing any text.
 
     A column is a pair of sequences (or numpy arrays), the low and high ends of closed ranges, or
-    one sequence of values to be equal to. None or NaN in a row leaves that attribute, or that end
-    of its range, unconstrained there.
+    one sequence of values to be equal to. None or NaN in a row leaves that attribute unconstrained
+    there; None at one end of a range leaves that end open.
 
     >>> filters_from_columns({"x": ([0, 2], [5, 9]), "name": ["a", None]})
     [Filter('name = "a" and x in [0, 5]'), Filter('x in [2, 9]')]
@@ -446,10 +446,9 @@ def _listed(column: Any) -> list[Any]:
 def _range(low: Any, high: Any) -> Constraint | None:
     if type(low) is float and type(high) is float and -1e308 < low <= high < 1e308:
         return Numbers(low, high, None)
-    low, high = (None if _absent(end) else end for end in (low, high))
-    if low is None and high is None:
+    if _absent(low) and _absent(high):
         return None
-    return between(low, high)
+    return between(low, high)  # one end of None is open, one of NaN is refused
 
 
 def _absent(value: Any) -> bool:

@@ -22,7 +22,7 @@ from posetlib.constraints.base import (
     register_kind,
 )
 from posetlib.constraints.booleans import ALL_BOOLEANS
-from posetlib.constraints.building import between, compared, negated, one_of
+from posetlib.constraints.building import between, compared, negated, not_between, one_of
 from posetlib.constraints.multivalues import ALL_SETS, MultiValues
 from posetlib.constraints.numbers import ALL_INTEGERS, ALL_NUMBERS, Numbers
 from posetlib.constraints.placeholders import Placeholder
@@ -91,6 +91,15 @@ WHITESPACE: /\s+/
 """
 
 
+class _Nothing:
+    """A part of a filter that no value satisfies, and why; the whole may have others."""
+
+    __slots__ = ("why",)
+
+    def __init__(self, why: str) -> None:
+        self.why = why
+
+
 class _Part:
     """What is asked of one attribute so far: constraints that all, or any, must hold.
 
@@ -100,18 +109,31 @@ class _Part:
 
     __slots__ = ("depth", "items", "operation")
 
-    def __init__(self, constraint: Constraint) -> None:
+    def __init__(self, constraint: Constraint | _Nothing) -> None:
         self.items = [constraint]
         self.operation: _Fold | None = None
         self.depth = 0
 
-    def folded(self, name: str) -> Constraint:
+    def folded(self, name: str) -> Constraint | _Nothing:
+        """Return the one constraint that the items amount to."""
+        nothing = [item for item in self.items if isinstance(item, _Nothing)]
+        if nothing and (self.operation is conjunction or len(nothing) == len(self.items)):
+            return nothing[0]
         if self.operation is None:
             return self.items[0]
         try:
-            return self.operation(self.items)
+            return self.operation([i for i in self.items if not isinstance(i, _Nothing)])
+        except EmptyConstraintError as error:
+            return _Nothing(f"{name_text(name)}: {error}")
         except FilterError as error:
-            raise type(error)(f"{name_text(name)}: {error}") from None
+            raise FilterError(f"{name_text(name)}: {error}") from None
+
+    def constraint(self, name: str) -> Constraint:
+        """Return the same, or raise if no value satisfies it."""
+        folded = self.folded(name)
+        if isinstance(folded, _Nothing):
+            raise EmptyConstraintError(folded.why)
+        return folded
 
     def add(self, operation: _Fold, other: _Part, name: str) -> None:
         """Join another part to this one by the operation."""
@@ -137,6 +159,8 @@ _Fold: TypeAlias = Callable[[Iterable[Constraint]], Constraint]
 _Expression: TypeAlias = dict[str, _Part]
 # An attribute as written: its name, and whether it is to be an integer.
 _Attribute: TypeAlias = tuple[str, bool]
+# A range as written: its ends, and whether they are open.
+_Range: TypeAlias = tuple[Any, Any, dict[str, bool]]
 
 _DOMAINS: Final[dict[str, Constraint]] = {
     "number": ALL_NUMBERS,
@@ -194,8 +218,8 @@ class _Folder(Transformer[Token, _Expression]):
     def tuple(self, *values: Any) -> tuple[Any, ...]:
         return values
 
-    def range(self, left: Token, low: Any, high: Any, right: Token) -> Constraint:
-        return between(low, high, low_open=left == "(", high_open=right == ")")
+    def range(self, left: Token, low: Any, high: Any, right: Token) -> _Range:
+        return low, high, {"low_open": left == "(", "high_open": right == ")"}
 
     # -- predicates --------------------------------------------------------------------------------
 
@@ -214,13 +238,11 @@ class _Folder(Transformer[Token, _Expression]):
             constraint = conjunction([constraint, ALL_INTEGERS])
         return {attribute[0]: _Part(constraint)}
 
-    def inside(self, attribute: _Attribute, _: Token, constraint: Constraint) -> _Expression:
-        return _of(attribute, constraint)
+    def inside(self, attribute: _Attribute, _: Token, ends: _Range) -> _Expression:
+        return _of(attribute, lambda: between(ends[0], ends[1], **ends[2]))
 
-    def outside(
-        self, attribute: _Attribute, _: Token, __: Token, constraint: Constraint
-    ) -> _Expression:
-        return _of(attribute, lambda: negated(constraint))
+    def outside(self, attribute: _Attribute, _: Token, __: Token, ends: _Range) -> _Expression:
+        return _of(attribute, lambda: not_between(ends[0], ends[1], **ends[2]))
 
     def member(self, attribute: _Attribute, _: Token, values: list[Any]) -> _Expression:
         return _of(attribute, lambda: one_of(values))
@@ -294,7 +316,7 @@ def _of(attribute: _Attribute, constraint: Constraint | Callable[[], Constraint]
                 raise FilterError("mixed types: an integer (:int) compares with numbers only")
             made = conjunction([made, ALL_INTEGERS])
     except EmptyConstraintError as error:
-        raise EmptyConstraintError(f"{name_text(name)}: {error}") from None
+        return {name: _Part(_Nothing(f"{name_text(name)}: {error}"))}
     except FilterSyntaxError:
         raise
     except ValueError as error:  # a factory of somebody else's raises what it likes
@@ -377,7 +399,7 @@ def parse_filter(text: str, types: TypeHierarchy | None = None) -> Filter:
     token = _types.set(types)
     try:
         expression: Any = _parser().parse(text)
-        return Filter({name: part.folded(name) for name, part in expression.items()})
+        return Filter({name: part.constraint(name) for name, part in expression.items()})
     except UnexpectedToken as error:
         raise _unexpected(error, text) from None
     except UnexpectedCharacters as error:

@@ -425,7 +425,9 @@ def constraint_from_dict(data: Any) -> Constraint:
         )
     try:
         return read(dict(data))
-    except (KeyError, TypeError, AttributeError, IndexError, OverflowError) as error:
+    except FilterError:
+        raise
+    except (LookupError, TypeError, AttributeError, ValueError, OverflowError) as error:
         raise FilterError(f"malformed {data['kind']} constraint: {error!r}") from error
 
 

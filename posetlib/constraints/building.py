@@ -7,12 +7,12 @@ from typing import Any
 
 from posetlib.constraints.base import Constraint, EmptyConstraintError
 from posetlib.constraints.booleans import Booleans
-from posetlib.constraints.numbers import Numbers
-from posetlib.constraints.strings import Strings
+from posetlib.constraints.numbers import ALL_NUMBERS, Numbers
+from posetlib.constraints.strings import ALL_STRINGS, Strings
 from posetlib.errors import FilterError
 from posetlib.values import describe, domain_of
 
-__all__ = ["between", "compared", "negated", "one_of"]
+__all__ = ["between", "compared", "negated", "not_between", "one_of"]
 
 
 def one_of(values: Iterable[Any]) -> Numbers | Strings | Booleans:
@@ -41,6 +41,18 @@ def between(
         raise FilterError("booleans have no order: a range is of numbers or strings")
     kind = Strings if domain == "string" else Numbers
     return kind.interval(low, high, low_open=low_open, high_open=high_open)
+
+
+def not_between(
+    low: Any, high: Any, *, low_open: bool = False, high_open: bool = False
+) -> Constraint:
+    """Return the constraint to lie outside a range; all values do if the range is empty."""
+    try:
+        return negated(between(low, high, low_open=low_open, high_open=high_open))
+    except EmptyConstraintError:
+        if low < high:
+            raise
+        return ALL_STRINGS if _common_domain([low, high]) == "string" else ALL_NUMBERS
 
 
 def compared(operator: str, value: Any) -> Constraint:
