@@ -179,7 +179,11 @@ class Filter:
         >>> Filter({"x": Numbers.interval(0, 5)}).covers(Filter({"x": Numbers.interval(1, 2)}))
         True
         """
-        if self._schema is other._schema:
+        try:
+            same_schema = self._schema is other._schema
+        except AttributeError:
+            raise _no_filter(other) from None
+        if same_schema:
             for mine, theirs in zip(self._constraints, other._constraints):  # noqa: B905 - hot, one schema
                 if not mine.covers(theirs):
                     return False
@@ -198,6 +202,8 @@ class Filter:
         >>> Filter({"x": Numbers.interval(0, 5)}).overlaps(Filter({"y": Numbers.interval(1, 2)}))
         True
         """
+        if not isinstance(other, Filter):
+            raise _no_filter(other)
         positions = other._schema.positions
         for name, mine in zip(self._schema.names, self._constraints, strict=True):
             position = positions.get(name)
@@ -244,6 +250,8 @@ class Filter:
         >>> f.why_not_covers(Filter({"x": Numbers.interval(3, 8)})).witness
         {'x': 8}
         """
+        if not isinstance(other, Filter):
+            raise _no_filter(other)
         obstacle: NotCovered | None = None
         theirs_all = other.constraints
         for name, mine in zip(self._schema.names, self._constraints, strict=True):
@@ -315,6 +323,10 @@ def _rebuild(names: tuple[str, ...], constraints: tuple[Constraint, ...]) -> Fil
     made = Filter.__new__(Filter)
     made._set(_schema(names), constraints)
     return made
+
+
+def _no_filter(other: object) -> TypeError:
+    return TypeError(f"a filter compares with filters, not with {type(other).__name__}")
 
 
 def _check_notification(notification: object) -> None:
