@@ -6,10 +6,12 @@ import argparse
 import json
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import posetlib as pl
+from posetlib.forwards import forwards_sets
+from posetlib.structures import NonRedundantForest, Table
 
 __all__ = ["main"]
 
@@ -117,6 +119,26 @@ def _merge(options: argparse.Namespace, types: pl.TypeHierarchy | None) -> int:
     return NO if merged is None else YES
 
 
+def _tree(table: Table, forwards: Mapping[Any, frozenset[Any]]) -> Iterator[str]:
+    """Yield a forest's filters as the lines of a tree, each with its interfaces."""
+    # Each entry: the filter, what to draw before it, and before what is below it.
+    pending = [(root, "", "") for root in reversed(table.roots())]
+    while pending:
+        item, before, below = pending.pop()
+        asked, sent = _names(table.interfaces(item)), _names(forwards.get(item, frozenset()))
+        yield f"{before}{item}   from {asked}" + (f", forwarded to {sent}" if sent else "")
+        children = table.children(item)
+        for child in reversed(children):
+            last = child is children[-1]
+            pending.append(
+                (child, below + ("└─ " if last else "├─ "), below + ("   " if last else "│  "))
+            )
+
+
+def _names(interfaces: Iterable[object]) -> str:
+    return ", ".join(sorted(map(str, interfaces)))
+
+
 def _demo(_options: argparse.Namespace, _types: pl.TypeHierarchy | None) -> int:
     """Print the tour: each line of it is computed, none is remembered."""
     types = pl.TypeHierarchy({"StockQuote": ["Quote", "Tradable"]})
@@ -126,7 +148,7 @@ def _demo(_options: argparse.Namespace, _types: pl.TypeHierarchy | None) -> int:
     far = {**foo, "price": 31}
     low, high = pl.parse_filter("x in [0, 5]"), pl.parse_filter("x in (5, 10]")
 
-    print(f"posetlib {pl.__version__}: filters for content-based publish/subscribe\n")
+    print(f"posetlib {pl.__version__}: routing tables for content-based publish/subscribe\n")
     print("Two filters, in canonical form:")
     print(f"  f = {wide}")
     print(f"  g = {close}\n")
@@ -138,5 +160,19 @@ def _demo(_options: argparse.Namespace, _types: pl.TypeHierarchy | None) -> int:
     print(f"  f overlaps g: {'yes' if wide.overlaps(close) else 'no'}\n")
     print("Merging, exactly:")
     print(f"  {low}  and  {high}  make  {pl.merge(low, high)}\n")
+
+    table = NonRedundantForest()
+    for interface, text in (
+        ("I1", "x in [0, 50]"),
+        ("I1", "x in [60, 100]"),
+        ("I2", "x in [10, 40]"),
+        ("I2", "x in [70, 90]"),
+        ("I3", "x in [20, 30]"),
+    ):
+        table.add(pl.parse_filter(text), interface)
+    print("A routing table with three neighbours: who asked, and to whom it is forwarded:")
+    for line in _tree(table, forwards_sets(table, ["I1", "I2", "I3"])):
+        print(f"  {line}")
+    print(f"  x = 25 goes to {_names(table.match({'x': 25}))}\n")
     print("Try your own: `posetlib covers 'x > 3' 'x > 4'`; `posetlib --help` lists the rest.")
     return YES

@@ -286,7 +286,7 @@ SYSTEM = {
         install_java,
         f"""\
 Java {JAVA} or later, which Spark runs on, is missing. Install it with
-    sudo apt-get install openjdk-17-jre-headless
+    sudo apt-get install openjdk-17-jre-headless    (21 where a release has no 17)
 Until then the tests that need it are skipped, and say so.""",
     ),
     "chromium": (

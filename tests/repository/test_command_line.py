@@ -74,6 +74,16 @@ def test_the_tour(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> N
     tour = capsys.readouterr().out
     assert f"posetlib {pl.__version__}" in tour
     assert "x in [0, 5]  and  x in (5, 10]  make  x in [0, 10]" in tour
+    # The worked example of forwards sets, as a tree.
+    start = tour.index("  x in [0, 50] ")
+    assert tour[start:].splitlines()[:6] == [
+        "  x in [0, 50]   from I1, forwarded to I2, I3",
+        "  └─ x in [10, 40]   from I2, forwarded to I1",
+        "     └─ x in [20, 30]   from I3",
+        "  x in [60, 100]   from I1, forwarded to I2, I3",
+        "  └─ x in [70, 90]   from I2, forwarded to I1",
+        "  x = 25 goes to I1, I2, I3",
+    ]
 
 
 def test_a_reader_who_stops_reading_is_no_error() -> None:
