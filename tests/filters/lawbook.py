@@ -64,9 +64,10 @@ def covers_exactly(f: Mapping[str, oracle.Expr], g: Mapping[str, oracle.Expr]) -
 
 def check_laws(filters: Sequence[pl.Filter], *, antisymmetric: bool = True) -> None:
     """Every law of covering and overlapping, for every pair and triple of the filters."""
-    covers = np.array([[f.covers(g) for g in filters] for f in filters], dtype=bool)
-    overlaps = np.array([[f.overlaps(g) for g in filters] for f in filters], dtype=bool)
-    equal = np.array([[f == g for g in filters] for f in filters], dtype=bool)
+    square = (len(filters), len(filters))
+    covers = np.array([f.covers(g) for f in filters for g in filters], bool).reshape(square)
+    overlaps = np.array([f.overlaps(g) for f in filters for g in filters], bool).reshape(square)
+    equal = np.array([f == g for f in filters for g in filters], bool).reshape(square)
 
     def broken(violations: np.ndarray) -> list[tuple[str, str]]:
         return [(str(filters[i]), str(filters[j])) for i, j in np.argwhere(violations)[:3]]

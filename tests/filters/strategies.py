@@ -128,7 +128,7 @@ def combined(atoms: st.SearchStrategy[Expr], max_leaves: int = 5) -> st.SearchSt
     return st.recursive(atoms, nest, max_leaves=max_leaves)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Kind:
     """A kind of constraint: its atoms, and what is claimed of it."""
 
@@ -144,8 +144,10 @@ class Kind:
     def exprs(self) -> st.SearchStrategy[Expr]:
         return combined(self.atoms)
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         return self.name
+
+    __str__ = __repr__
 
 
 NUMBER = Kind("number", tuple(number_pool(NUMBER_CONSTANTS)))

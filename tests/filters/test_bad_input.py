@@ -416,7 +416,7 @@ def test_absurd_sizes(name: str) -> None:
     assert f.overlaps(f)
     assert pl.merge(f, f) == f
     assert f.why_not_covers(f) is None
-    for value in (1, "a" * 1000, True, {1, 2}, 10**5000, 0.5):
+    for value in (1, "a" * 1000, True, {1, 2}, 10**40, 0.5):
         notification = {"x": value, "s": value, "t": value, "n": value}
         assert bool(f.explain(notification)) is f.matches(notification)
         str(f.explain(notification))

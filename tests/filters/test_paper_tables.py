@@ -90,9 +90,7 @@ ONLY_SUFFICIENT = {
 
 
 @pytest.mark.parametrize("int_only", [False, True], ids=["numbers", "integers"])
-@pytest.mark.parametrize(
-    ("row", "column"), list(itertools.product(PREDICATES, repeat=2)), ids="-".join
-)
+@pytest.mark.parametrize(("row", "column"), list(itertools.product(PREDICATES, repeat=2)))
 def test_figure_a1(row: str, column: str, int_only: bool) -> None:
     """[T, Figure A.1]: the library is exact; the print is exact but for the cells named above."""
     printed = FIGURE_A1.get((row, column), lambda _a, _b: False)

@@ -149,7 +149,7 @@ def test_without_a_hierarchy_a_type_is_itself() -> None:
     ],
 )
 def test_a_cycle_of_types_is_refused(bad: dict[str, list[str]]) -> None:
-    with pytest.raises(ValueError, match=r"(?i)cycl|itself|supertype"):
+    with pytest.raises(ValueError, match=r"(?i)cycle|circle"):
         pl.TypeHierarchy(bad)
 
 

@@ -243,11 +243,11 @@ def test_keywords_in_any_case() -> None:
 
 
 def test_and_binds_tighter() -> None:
-    f = pl.parse_filter("x < 1 or x > 3 and x < 5")
-    assert f == pl.parse_filter("x < 1 or (x > 3 and x < 5)")
-    assert f != pl.parse_filter("(x < 1 or x > 3) and x < 5")
+    f = pl.parse_filter("x < 1 or x > 3 and x > 5")
+    assert f == pl.parse_filter("x < 1 or (x > 3 and x > 5)")
+    assert f != pl.parse_filter("(x < 1 or x > 3) and x > 5")
     assert f.matches({"x": 0})
-    assert not f.matches({"x": 6})
+    assert not f.matches({"x": 4})
 
 
 # --- columns -------------------------------------------------------------------------------------
@@ -270,7 +270,7 @@ def test_filters_from_columns() -> None:
 
 @pytest.mark.parametrize(
     ("lows", "highs"),
-    [([1], [0]), ([math.nan], [1]), ([0], [math.nan]), ([0, 1], [1]), (["a"], [1]), ([True], [1])],
+    [([1], [0]), ([0, 1], [1]), (["a"], [1]), ([True], [1]), ([0], ["b"])],
 )
 def test_bad_columns(lows: list[Any], highs: list[Any]) -> None:
     with pytest.raises((pl.FilterError, ValueError)):
