@@ -23,6 +23,7 @@ __all__ = ["disagreement", "forwards_excess", "forwards_sets"]
 
 Interfaces = frozenset[Hashable]
 Covers = Callable[[Item, Item], bool]
+_NOBODY: Final[Interfaces] = frozenset()
 #: A table's own mechanism, and all that fit it besides "naive".
 _OWN: Final = {"fp": "poset", "nrf": "forest"}
 _FIT: Final = {"fp": {"poset"}, "nrf": {"forest", "approximate"}}
@@ -84,32 +85,46 @@ def _checked(table: Any, mechanism: str | None) -> str:
 
 
 class _Wanted:
-    """Where a filter is wanted, were there no other: the neighbours, without its only holder."""
+    """Where a filter is wanted, were there no other: the neighbours, without its only holder.
+
+    With one set of neighbours for all, two such sets differ in two interfaces at most. So what one
+    filter leaves of another's is worked out from the holders, and the sets themselves, as large as
+    there are neighbours, are made for filters that keep them.
+    """
 
     def __init__(self, everyone: Interfaces | None, of: Callable[[Item], Interfaces]) -> None:
         #: The neighbours of all filters, None when they depend on the filter.
         self.everyone = everyone
         self._of = of
-        self._known: dict[Node, Interfaces] = {}
-        self._without: dict[Hashable, Interfaces] = {}
+        self._known: dict[Hashable, Interfaces] = {}
 
     def at(self, node: Node) -> Interfaces:
-        found = self._known.get(node)
+        """Return where a filter is wanted."""
+        if self.everyone is None:
+            return self._made(node.item, lambda: self._of(node.item) - _only_holder(node))
+        # One set for each holder, not one for each filter.
+        holder = _only_holder(node)
+        return self._made(holder, lambda: self._of(node.item) - holder)
+
+    def _made(self, key: Hashable, make: Callable[[], Interfaces]) -> Interfaces:
+        found = self._known.get(key)
         if found is None:
-            found = self._known[node] = self._at(node)
+            found = self._known[key] = make()
         return found
 
-    def _at(self, node: Node) -> Interfaces:
-        neighbours = self._of(node.item) if self.everyone is None else self.everyone
-        if len(node.interfaces) != 1:
-            return neighbours
-        (holder,) = node.interfaces
+    def left(self, node: Node, left: Interfaces | None, other: Node) -> Interfaces:
+        """Return what is left of where a filter is wanted, after another; None is all of it."""
         if self.everyone is None:
-            return neighbours - {holder}
-        # One set for each holder, not one for each filter.
-        if holder not in self._without:
-            self._without[holder] = neighbours - {holder}
-        return self._without[holder]
+            return (self.at(node) if left is None else left) - self.at(other)
+        # All but its only holder are taken.
+        spared = _only_holder(other)
+        if left is None:
+            return (spared & self.everyone) - _only_holder(node)
+        return left & spared
+
+
+def _only_holder(node: Node) -> Interfaces:
+    return frozenset(node.interfaces) if len(node.interfaces) == 1 else _NOBODY
 
 
 def _wanted(neighbours: Collection[Hashable] | Callable[[Item], Collection[Hashable]]) -> _Wanted:
@@ -138,21 +153,22 @@ def _computed(
 def _naive(nodes: list[Node], covers: Covers, wanted: _Wanted) -> Sets:
     """By the definition, from items and holders alone."""
     for node in nodes:
-        yield node, _uncovered(node, wanted.at(node), nodes, covers, wanted)
+        yield node, _uncovered(node, None, nodes, covers, wanted)
 
 
 def _uncovered(
-    node: Node, left: Interfaces, others: Iterable[Node], covers: Covers, wanted: _Wanted
+    node: Node, left: Interfaces | None, others: Iterable[Node], covers: Covers, wanted: _Wanted
 ) -> Interfaces:
-    """Return the neighbours at which nothing else that is wanted covers a node."""
+    """Return where nothing else that is wanted covers a filter, of what is left (None: of all)."""
     for other in others:
-        if not left:
+        if left is not None and not left:
             break
         if other is not node:
-            taken = left & wanted.at(other)
-            if taken and covers(other.item, node.item):
-                left -= taken
-    return left
+            less = wanted.left(node, left, other)
+            # No question about what would make no difference.
+            if (left is None or less != left) and covers(other.item, node.item):
+                left = less
+    return wanted.at(node) if left is None else left
 
 
 def _poset(nodes: list[Node], top: Node, wanted: _Wanted) -> Sets:
@@ -161,12 +177,13 @@ def _poset(nodes: list[Node], top: Node, wanted: _Wanted) -> Sets:
         yield from _all_levels(nodes, top, wanted)
         return
     for node in nodes:
-        left = wanted.at(node)
+        left: Interfaces | None = None
         for parent in node.parents:
             if parent is not top:
                 # A parent that is no root has one above it, and together they are wanted anywhere.
-                left = left - wanted.at(parent) if parent.parents[0] is top else frozenset()
-        yield node, left
+                is_root = parent.parents[0] is top
+                left = wanted.left(node, left, parent) if is_root else _NOBODY
+        yield node, wanted.at(node) if left is None else left
 
 
 def _all_levels(nodes: list[Node], top: Node, wanted: _Wanted) -> Sets:

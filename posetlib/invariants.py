@@ -55,7 +55,7 @@ def _violated(invariant: str, witness: object, message: str) -> NoReturn:
 
 
 class _Picture:
-    """The nodes of a table by number, parents before children, with sets of nodes as bits."""
+    """The nodes of a table by number, children before parents, with sets of nodes as bits."""
 
     def __init__(self, links: Links, covers: Covers) -> None:
         self.links = links
@@ -97,7 +97,8 @@ class _Picture:
         left = [node for node in self.links.nodes.values() if waiting[node] or not node.parents]
         if left:
             self._explain_unreached(left)
-        self._number(order[1:])
+        # Small numbers below: then the bits of what is below a node are few.
+        self._number(order[:0:-1])
 
     def _explain_unreached(self, left: list[Node]) -> NoReturn:
         """Go up from an unreached node: to one that hangs from nothing, or round a cycle."""
@@ -119,7 +120,7 @@ class _Picture:
         self.nodes = order
         self.number = {node: i for i, node in enumerate(order)}
         self.below = [0] * len(order)
-        for i in reversed(range(len(order))):
+        for i in range(len(order)):
             bits = 0
             for child in order[i].children:
                 bits |= self.below[self.number[child]] | 1 << self.number[child]
@@ -202,10 +203,9 @@ class _Picture:
 
     def _unjoined(self) -> Iterator[tuple[Node, Node]]:
         """Yield every two nodes that no path joins, both ways round."""
-        everything = (1 << len(self.nodes)) - 1
         for i, node in enumerate(self.nodes):
-            # Parents come first: what is above a node has a smaller number.
-            for j in _bits(everything >> i + 1 << i + 1 & ~self.below[i]):
+            # What is below a node has a smaller number.
+            for j in _bits(((1 << i) - 1) & ~self.below[i]):
                 yield node, self.nodes[j]
                 yield self.nodes[j], node
 
@@ -246,7 +246,8 @@ class _Picture:
 
     def check_forwards_agree(self, structure: str) -> None:
         """The mechanisms agree, with every interface taken as a neighbour."""
-        found = disagreement(self.nodes, self.top, self.covers, structure)
+        # Parents first: then a filter soon meets two that cover it, and no more need be asked.
+        found = disagreement(self.nodes[::-1], self.top, self.covers, structure)
         if found is not None:
             _violated("forwards-agree", found, "mechanisms differ")
 

@@ -23,11 +23,16 @@ VERSION: Final = 1
 #: How to make a table of a snapshot, by the short name of the structure: the tables add themselves,
 #: since they know snapshots and not the other way round.
 _RESTORE: Final[dict[str, Callable[[Snapshot, dict[str, Any]], Any]]] = {}
+_MAY_BE_LOCAL: Final[set[str]] = set()
 
 
-def register_structure(name: str, restore: Callable[[Snapshot, dict[str, Any]], Any]) -> None:
+def register_structure(
+    name: str, restore: Callable[[Snapshot, dict[str, Any]], Any], *, may_be_local: bool
+) -> None:
     """Let snapshots of a structure be read, and restored by a function."""
     _RESTORE[name] = restore
+    if may_be_local:
+        _MAY_BE_LOCAL.add(name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +150,8 @@ class Snapshot:
         local = header.get("local", False)
         if not isinstance(local, bool):
             raise SnapshotError(f'"local" is true or false, not {_name(local)}')
+        if local and structure not in _MAY_BE_LOCAL:
+            raise SnapshotError(f"a table of structure {structure!r} is never local")
         types = _read_types(header.get("types"))
         if decode is None:
 

@@ -26,7 +26,9 @@ _STRUCTURES: Final[dict[str, type[Table]]] = {
     for each in (FiltersPoset, PosetForest, BalancedForest, NonRedundantForest, LinearTable)
 }
 for _name, _structure in _STRUCTURES.items():
-    register_structure(_name, _structure._restored)
+    register_structure(
+        _name, _structure._restored, may_be_local=_structure in (PosetForest, LinearTable)
+    )
 
 
 def make_table(structure: str, **options: Any) -> Table:

@@ -220,6 +220,7 @@ class Table(Collection[Item]):
 
     def _probe(self, item: Item) -> Probe:
         relation = self._relation
+        self._accept(item)
         return Probe(relation, self.counters, item, relation.kind(item))
 
     def _counted_covers(self, one: Item, other: Item) -> bool:
@@ -229,12 +230,14 @@ class Table(Collection[Item]):
     def _find(self, item: Item) -> Node | None:
         """Return the node of an item or of its equivalent: by hash, and if need be by search."""
         node = self._links.find(item)
-        if node is None and self._links.nodes and not self._relation.is_canonical(item):
-            node = self._search.equivalent(self._probe(item))
+        if node is None:
+            self._accept(item)
+            if self._links.nodes and not self._relation.is_canonical(item):
+                node = self._search.equivalent(self._probe(item))
         return node
 
     def _accept(self, item: Item) -> None:
-        """Refuse what cannot be compared before it is in."""
+        """Refuse what cannot be compared, before the relation stumbles over it."""
         if self._relation.expects and not callable(getattr(item, "covers", None)):
             raise TypeError(
                 f"the table holds {self._relation.expects}, not {type(item).__name__}; "
@@ -300,6 +303,7 @@ class Table(Collection[Item]):
                 raise RuntimeError("the table was changed during iteration")
 
     def __contains__(self, item: object) -> bool:
+        """Whether the table holds an item or its equivalent; O(1) for canonical items."""
         return self._find(item) is not None
 
     # -- matching ----------------------------------------------------------------------------------

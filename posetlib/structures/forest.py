@@ -43,12 +43,10 @@ class Forest(Table):
         links = self._links
         node = self._links.find(item)
         probe = self._probe(item)
-        if node is None:
-            self._accept(item)
-            if links.nodes and not self._relation.is_canonical(item):
-                node = self._search.equivalent(probe)
-                if node is not None:
-                    links.alias(node, item)
+        if node is None and links.nodes and not self._relation.is_canonical(item):
+            node = self._search.equivalent(probe)
+            if node is not None:
+                links.alias(node, item)
         if node is None:
             parent, siblings = self._descend(probe, interface)
             if parent is None:

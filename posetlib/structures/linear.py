@@ -81,7 +81,6 @@ class LinearTable(Table):
         links = self._links
         node = links.find(item)
         if node is None:
-            self._accept(item)
             probe = self._probe(item)
             others = list(links.nodes.values())
             above = [other for other in others if probe.above(other)]

@@ -39,7 +39,6 @@ class FiltersPoset(Table):
             if self._held_above(node, interface):
                 return
         else:
-            self._accept(item)
             probe = self._probe(item)
             place = self._search.place(probe, canonical=self._relation.is_canonical(item))
             if any(interface in above.interfaces for above in place.above):
