@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from fractions import Fraction
 from operator import mul
 from typing import Any
 
 from posetlib.constraints.base import Constraint, EmptyConstraintError
+from posetlib.constraints.numbers import Numbers
 from posetlib.filters import Filter
+from posetlib.values import check_number
 
 __all__ = ["Merger", "merge"]
 
@@ -115,8 +118,9 @@ def _loss(
             continue
         if name not in domains:
             return None
-        shares = [c.share(domains[name]) for c in (hull, mine, theirs)]
-        shares.append(_common_share(mine, theirs, domains[name]))
+        domain = _measured(domains[name], hull, mine, theirs)
+        shares = [c.share(domain) for c in (hull, mine, theirs)]
+        shares.append(_common_share(mine, theirs, domain))
         known = [share for share in shares if share is not None]
         if len(known) < len(shares):
             return None
@@ -124,6 +128,16 @@ def _loss(
     if not whole:
         return None
     return float(1 - (one + other - shared) / whole)
+
+
+def _measured(domain: Any, *constraints: Constraint) -> Any:
+    """Return a pair (low, high) as its integers, if the constraints are about integers only."""
+    if not isinstance(domain, tuple) or len(domain) != 2:
+        return domain
+    if all(isinstance(c, Numbers) and not c.intervals for c in constraints):
+        low, high = map(check_number, domain)
+        return range(math.ceil(low), math.floor(high) + 1)
+    return domain
 
 
 def _common_share(a: Constraint, b: Constraint, domain: Any) -> Fraction | None:

@@ -77,7 +77,7 @@ type: NAME | STRING
 NAME: /{NAME_PATTERN}/
 QUOTED: /`(?:[^`]|``)+`/
 STRING: /"(?:[^"\\\x00-\x1f]|\\.)*"/
-NUMBER: /[+-]?(?:\d+\/\d+|(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)/
+NUMBER: /[+-]?(?:[0-9]+\/[0-9]+|(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)/
 PLACEHOLDER: /\$(?:{NAME_PATTERN}|`(?:[^`]|``)+`)/
 INTEGERS: /:\s*int\b/i
 COMPARISON: "=" | "!=" | "<=" | ">=" | "<" | ">"

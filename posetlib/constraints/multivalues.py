@@ -98,8 +98,8 @@ class MultiValues(Constraint):
     def intersection(cls, members: Iterable[MultiValues]) -> MultiValues:
         """Return what many share."""
         kept = list(members)
-        cubes = [member for member in kept if diagrams.is_cube(member.diagram)]
-        rest = [_parts(member) for member in kept if not diagrams.is_cube(member.diagram)]
+        cubes = [member for member in kept if _is_open_cube(member.diagram)]
+        rest = [_parts(member) for member in kept if not _is_open_cube(member.diagram)]
         if cubes:  # supersets and disjoint sets in one go
             having = {key for member in cubes for key in diagrams.forced(member.diagram, True)}
             lacking = {key for member in cubes for key in diagrams.forced(member.diagram, False)}
@@ -215,6 +215,15 @@ def _keys(elements: Iterable[Any]) -> frozenset[Key]:
     return frozenset(keys)
 
 
+def _minds_others(diagram: Diagram) -> bool:
+    """Return whether elements that are not named make a difference, as in a subset."""
+    return bool(diagram[0]) and diagram[0][-1][0] == _OTHERS  # the root, as it sorts first
+
+
+def _is_open_cube(diagram: Diagram) -> bool:
+    return diagrams.is_cube(diagram) and not _minds_others(diagram)
+
+
 def _halves(diagram: Diagram) -> tuple[Diagram, Diagram]:
     """Return the function for sets of named elements only, and for sets that have others too."""
     return (
@@ -252,7 +261,7 @@ def _widened(parts: _Parts, named: frozenset[Key]) -> Diagram:
     """Return the diagram with more elements told apart from the others."""
     new = named - parts[0]
     diagram = parts[1]
-    if not new or not diagram[0] or diagram[0][-1][0] != _OTHERS:
+    if not new or not _minds_others(diagram):
         return diagram
     bounded, unbounded = _halves(diagram)
     none = diagrams.both(bounded, diagrams.every_of((), {_OTHERS, *new}))

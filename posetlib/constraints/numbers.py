@@ -233,21 +233,18 @@ class Numbers(Constraint):
         return next((value for value in inside if not other.matches(value)), MISSING)
 
     def share(self, domain: Any) -> Fraction | None:
-        """Return the share of a pair (low, high), all numbers between them, or of a collection.
-
-        A set of integers is measured against the integers of the pair; a union of both kinds by
-        its intervals, beside which single numbers weigh nothing.
-        """
+        """Return the share of a pair (low, high), by length, of a range, or of a collection."""
+        if isinstance(domain, range) and domain.step == 1 and domain:
+            inside = intervals.intersection(
+                intervals.normal([*_integers_in(self.intervals), *self.runs]),
+                ((domain.start, domain.stop),),
+            )
+            return Fraction(sum(high - low for low, high in inside), len(domain))
         if not isinstance(domain, tuple) or len(domain) != 2:
             return Constraint.share(self, domain)
         low, high = map(check_number, domain)
         if not low < high:
             raise FilterError("a domain (low, high) has its low end below its high end")
-        if not self.intervals:
-            room = ((math.ceil(low), math.floor(high) + 1),)
-            inside = intervals.intersection(self.runs, room)
-            size = room[0][1] - room[0][0]
-            return Fraction(sum(b - a for a, b in inside), size) if size > 0 else None
         inside = intervals.intersection(self.intervals, (((low, 0), (high, 1)),))
         lengths = (Fraction(b[0]) - Fraction(a[0]) for a, b in inside)
         return sum(lengths, Fraction(0)) / (Fraction(high) - Fraction(low))

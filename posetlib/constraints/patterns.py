@@ -26,11 +26,13 @@ __all__ = [
     "after_prefix",
     "as_intervals",
     "find_string",
+    "fresh_character",
     "term_matches",
 ]
 
 _MAX_STATES: Final = 200_000
 _MAX_PIECES: Final = 2_000
+_MAX_TEXT: Final = 20_000
 _LAST: Final = "\U0010ffff"
 
 
@@ -227,6 +229,9 @@ class Product:
                 )
             return places[condition]
 
+        size = sum(len(p.text) for t in (*wanted, *unwanted) for p in (*t.having, *t.lacking))
+        if size > _MAX_TEXT:
+            raise TooComplexError
         self.wanted = _Alternatives(wanted, place)
         self.unwanted = _Alternatives(unwanted, place)
         used = {
@@ -283,6 +288,17 @@ def classes(used: Sequence[str]) -> list[tuple[str, str, str]]:
             result.append((character, character, character))
             low = high + 1
     return result
+
+
+def fresh_character(texts: Iterable[str]) -> str:
+    """Return a character that occurs in none of the texts, a plain one if there is.
+
+    >>> fresh_character(["abc", "xyz"])
+    'd'
+    """
+    used = sorted({character for text in texts for character in text})
+    spare = [example for example, _, _ in classes(used) if example not in used]
+    return min(spare, key=lambda example: (not example.isalpha(), example))
 
 
 def _readable(low: int, high: int) -> str | None:

@@ -8,8 +8,9 @@ to lack. Pairs that closed rules do not settle go to the automata of `patterns`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache, reduce
+from itertools import islice
 from typing import Any, Final, final
 
 from posetlib import intervals
@@ -22,6 +23,7 @@ from posetlib.constraints.patterns import (
     TooComplexError,
     after_prefix,
     find_string,
+    fresh_character,
     term_matches,
 )
 from posetlib.constraints.simplifying import implies, is_single_pattern, simplified
@@ -30,6 +32,8 @@ from posetlib.intervals import Pairs
 from posetlib.values import MISSING, check_string, value_text
 
 __all__ = ["ALL_STRINGS", "Strings"]
+
+_MAX_LIKELY: Final = 50
 
 
 @final
@@ -175,6 +179,8 @@ class Strings(Constraint):
             return Constraint.overlaps(self, other)
         if self._pairs is not None and other._pairs is not None:
             return intervals.overlaps(self._pairs, other._pairs)
+        if _single_patterns(self, other):
+            return not _pattern_covers(_opposite(other.terms[0]), self.terms[0])
         try:
             return _string_in(_shared(self.terms, other.terms)) is not None
         except TooComplexError:
@@ -287,6 +293,9 @@ def _string_outside(inner: Strings, outer: Strings) -> str | None:
     """Return a string of the first that is not one of the second, or None."""
     if len(inner.terms) == len(outer.terms) == 1 and _implied(outer.terms[0], inner.terms[0]):
         return None
+    for likely in islice(_likely_strings(inner, outer), _MAX_LIKELY):
+        if inner.matches(likely) and not outer.matches(likely):
+            return likely
     if outer._pairs is not None:
         outside = intervals.complement(outer._pairs, "", TOP)
         return _string_in(
@@ -328,6 +337,30 @@ def _pattern_covers(a: Term, b: Term) -> bool:
         and not avoided.text.endswith(had.text)
         and not had.text.endswith(avoided.text)
     )
+
+
+def _opposite(term: Term) -> Term:
+    return term._replace(having=term.lacking, lacking=term.having)
+
+
+def _likely_strings(inner: Strings, outer: Strings) -> Iterator[str]:
+    """Yield strings that satisfy the first if its patterns can stand side by side.
+
+    Most pairs that do not cover one another are told apart by one of these, without a search.
+    """
+    texts = [p.text for one in (inner, outer) for t in one.terms for p in (*t.having, *t.lacking)]
+    bounds = [low for one in (inner, outer) for t in one.terms for low, _ in t.pairs]
+    fresh = fresh_character([*texts, *bounds])
+    for term in inner.terms:
+        middle = fresh.join(p.text for p in term.having if p.kind == "contains")
+        ending = "".join(p.text for p in term.having if p.kind == "suffix")
+        for low, _ in term.pairs:
+            yield low + middle + fresh + ending
+            yield low + middle + ending
+            for text in texts:
+                yield low + middle + fresh + text + fresh + ending
+                yield low + middle + fresh + text
+            yield low + middle + ending + fresh
 
 
 def _implied(a: Term, b: Term) -> bool:
