@@ -83,7 +83,7 @@ class Probe:
         """Return whether the node covers the item."""
         known = self._above.get(node)
         if known is None:
-            if self._apart(node):
+            if self.kind is not None and node.kind is not None and node.kind != self.kind:
                 return False
             self._counters.covering_tests += 1
             known = self._above[node] = bool(self._covers(node.item, self.item))
@@ -93,12 +93,8 @@ class Probe:
         """Return whether the item covers the node."""
         known = self._below.get(node)
         if known is None:
-            if self._apart(node):
+            if self.kind is not None and node.kind is not None and node.kind != self.kind:
                 return False
             self._counters.covering_tests += 1
             known = self._below[node] = bool(self._covers(self.item, node.item))
         return known
-
-    def _apart(self, node: Node) -> bool:
-        kind = self.kind
-        return kind is not None and node.kind is not None and node.kind != kind
