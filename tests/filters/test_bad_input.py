@@ -647,6 +647,18 @@ def test_weird_values_belong_to_no_domain() -> None:
         assert not any(f.matches({"x": value}) for f in typed), value
 
 
+def test_lone_surrogates() -> None:
+    """A Python string may hold half a character; it does not begin with what it does not hold."""
+    for text in ('s prefix "\ud7ff"', 's not contains "\ud7ff"', 's suffix "\ue000"'):
+        f = pl.parse_filter(text)
+        for value in ("\ud800x", "\udfff", "a\ud800", "\ud800\ue000"):
+            if f.matches({"s": value}):
+                words = text.split()
+                constant = words[-1].strip('"')
+                assert "prefix" not in words or value.startswith(constant)
+                assert "suffix" not in words or value.endswith(constant)
+
+
 @pytest.mark.parametrize("bad", [None, 5, "x", [("x", 5)], {"x"}, ("x", 5), object()])
 def test_a_notification_is_a_mapping(bad: Any) -> None:
     for text in ("x = 5", "true", "x = 5 and y = 6"):

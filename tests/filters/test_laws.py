@@ -139,3 +139,40 @@ def test_set_covers_looks_for_one_coverer() -> None:
     halves = [pl.parse_filter("x in [0, 5]"), pl.parse_filter("x in (5, 10]")]
     assert not pl.set_covers(halves, [pl.parse_filter("x in [0, 10]")])
     assert pl.set_covers(halves, [pl.parse_filter("x in [1, 2]"), pl.parse_filter("x = 6")])
+
+
+WIDE = 10
+AT_THE_LIMITS = {
+    "strings": (
+        '(s contains "a" and s contains "c") or (s contains "b" and s not contains "c")',
+        's contains "a" and s contains "b"',
+        's contains "' + "ab" * 10_500 + '"',
+    ),
+    "short strings": (
+        '(s contains "a" and s contains "c") or (s contains "b" and s not contains "c")',
+        's contains "a" and s contains "b"',
+        " and ".join(f's contains "{"ab" * n}{"d" * n}"' for n in range(10, 60, 7)),
+    ),
+    "sets": (
+        " and ".join(f"t overlaps {{{2 * i}, {2 * (i + WIDE)}}}" for i in range(WIDE)),
+        " and ".join(f"t has {2 * (i + WIDE)}" for i in range(WIDE)),
+        " and ".join(
+            f"t has {2 * (i + WIDE)} and t overlaps {{{2 * i + 1}, {2 * (i + WIDE) + 1}}}"
+            for i in range(WIDE)
+        ),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", AT_THE_LIMITS)
+def test_transitive_at_the_limits(name: str) -> None:
+    """A chain of three: what is too large to compare is refused when made, never misjudged later."""
+    built = []
+    for text in AT_THE_LIMITS[name]:
+        try:
+            built.append(pl.parse_filter(text))
+        except pl.FilterError:
+            continue
+    check_laws(built, antisymmetric=False)
+    for wider, narrower in itertools.combinations(built, 2):
+        assert wider.covers(narrower)

@@ -208,3 +208,27 @@ def test_mergers_of_any_two_filters(a: dict[str, oracle.Expr], b: dict[str, orac
         if merged is not None:
             assert merged.covers(f)
             assert merged.covers(g)
+
+
+LARGE = {
+    "strings": (" or ".join(f's suffix "{i:03d}"' for i in range(128)), 's suffix "zzz"'),
+    "sets": (" or ".join(f"t lacks {i}" for i in range(64)), "t lacks 99"),
+    "placeholders": (" or ".join(f"x < $y{i}" for i in range(64)), "x < $z"),
+    "placeholders and more": (" or ".join(f"x < $y{i}" for i in range(63)), "x < $z and x > 3"),
+    "crossed sets": (
+        " and ".join(f"t overlaps {{{i}, {i + 8}}}" for i in range(8)),
+        " and ".join(f"t overlaps {{{i + 50}, {i + 58}}}" for i in range(8)),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", LARGE)
+def test_what_is_too_large_to_merge_does_not_merge(name: str) -> None:
+    """Two lawful filters always have an answer: a merger or None, no error."""
+    f, g = map(pl.parse_filter, LARGE[name])
+    for first, second in ((f, g), (g, f)):
+        for perfect in (True, False):
+            merged = pl.merge(first, second, perfect=perfect)
+            if merged is not None:
+                assert merged.covers(f)
+                assert merged.covers(g)
