@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from posetlib.change import Item
-from posetlib.constraints.base import Constraint, Mixture
+from posetlib.constraints.base import Constraint, Exists, Mixture
 from posetlib.constraints.booleans import Booleans
+from posetlib.constraints.multivalues import MultiValues
 from posetlib.constraints.numbers import Numbers
 from posetlib.constraints.strings import Strings
 from posetlib.constraints.types import Isa, TypeHierarchy
@@ -37,12 +38,18 @@ def filter_matches(one: Any, notification: Mapping[str, Any]) -> bool:
 
 
 def filter_canonical(one: Any) -> bool:
-    """Whether equality is equivalence for a filter: so for all that numbers and booleans can say.
+    """Whether a filter is one of those of which no two are equivalent and not equal.
 
-    Patterns of strings, multi-values, and kinds of constraint that others bring, may be written in
-    two ways that cover each other.
+    Suffixes and substrings, types of two hierarchies, and kinds of constraint that others bring,
+    may be written in two ways that cover each other.
     """
-    return all(isinstance(each, Numbers | Booleans) for each in one.constraints.values())
+    return all(map(_is_canonical, one.constraints.values()))
+
+
+def _is_canonical(constraint: Constraint) -> bool:
+    if isinstance(constraint, Strings):
+        return not any(term.having or term.lacking for term in constraint.terms)
+    return isinstance(constraint, Numbers | Booleans | MultiValues | Exists)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,8 +3,8 @@
 Tables take the relation as an argument and know nothing else about the language. Two hints may
 come with it; they save tests and never change an answer:
 
-* ``canonical(item)``: nothing but an equal item is equivalent to this one, so that a look in the
-  hash table finds it or there is none;
+* ``canonical(item)``: the item is one of those of which no two are equivalent and not equal. As
+  long as a table holds only such, a look in its hash table finds an item or there is none;
 * ``partition``: items of two different kinds are incomparable, and no notification of one kind is
   matched by an item of another. An item of kind None may be comparable with everything.
 """
@@ -50,7 +50,7 @@ class Relation:
     expects: str | None = None
 
     def is_canonical(self, item: Item) -> bool:
-        """Return whether an equivalent of the item is equal to it."""
+        """Return whether the item is equal to every canonical item that is equivalent to it."""
         return self.canonical if isinstance(self.canonical, bool) else self.canonical(item)
 
     def kind(self, item: Item) -> Hashable:

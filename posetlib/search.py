@@ -103,14 +103,14 @@ class Search:
 
     # -- the full order ----------------------------------------------------------------------------
 
-    def place(self, probe: Probe, *, canonical: bool = False) -> Place:
+    def place(self, probe: Probe, *, may_have_twin: bool = True) -> Place:
         """Return the place of an item that has no node by its own name.
 
-        ``canonical``: the item has no equivalent, so none is looked for.
+        ``may_have_twin``: it may have an equivalent one; otherwise none is looked for.
         """
         above = self.above(probe)
         parents = _lowest(above)
-        if not canonical and len(parents) == 1:
+        if may_have_twin and len(parents) == 1:
             same = self._equivalent(probe, parents)
             if same is not None:
                 return Place(same, [], [], above)

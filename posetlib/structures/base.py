@@ -55,6 +55,10 @@ class Table(Collection[Item]):
         self.counters = Counters()
         self._links = self._new_links()
         self._search = Search(self._links)
+        #: How many nodes have an item that is not canonical.
+        self._irregular = 0
+        self._links.on_enter.append(lambda node: self._count_irregular(node, 1))
+        self._links.on_leave.append(lambda node: self._count_irregular(node, -1))
         self._observers: dict[object, Observer] = {}
         self._version = 0
         self._busy = False
@@ -227,12 +231,22 @@ class Table(Collection[Item]):
         self.counters.covering_tests += 1
         return bool(self._relation.covers(one, other))
 
+    def _count_irregular(self, node: Node, by: int) -> None:
+        if not self._relation.is_canonical(node.item):
+            self._irregular += by
+
+    def _is_surely_new(self, item: Item) -> bool:
+        """Return whether an item that has no node by hash can have no equivalent one either."""
+        if not self._links.nodes:
+            return True
+        return not self._irregular and self._relation.is_canonical(item)
+
     def _find(self, item: Item) -> Node | None:
         """Return the node of an item or of its equivalent: by hash, and if need be by search."""
         node = self._links.find(item)
         if node is None:
             self._accept(item)
-            if self._links.nodes and not self._relation.is_canonical(item):
+            if not self._is_surely_new(item):
                 node = self._search.equivalent(self._probe(item))
         return node
 

@@ -43,7 +43,7 @@ class Forest(Table):
         links = self._links
         node = self._links.find(item)
         probe = self._probe(item)
-        if node is None and links.nodes and not self._relation.is_canonical(item):
+        if node is None and not self._is_surely_new(item):
             node = self._search.equivalent(probe)
             if node is not None:
                 links.alias(node, item)

@@ -40,7 +40,7 @@ class FiltersPoset(Table):
                 return
         else:
             probe = self._probe(item)
-            place = self._search.place(probe, canonical=self._relation.is_canonical(item))
+            place = self._search.place(probe, may_have_twin=not self._is_surely_new(item))
             if any(interface in above.interfaces for above in place.above):
                 return
             node = place.equivalent

@@ -132,6 +132,9 @@ FILTERS = World(
             's = "ab"',
             's contains "b" and x in [0, 2]',
             's contains "b"',
+            # These two are equivalent, and not equal.
+            's >= "a" and s not contains "a"',
+            's >= "b" and s not contains "a"',
             "t superset {1, 2}",
             "t has 1",
             "t has 1 and x = 1",

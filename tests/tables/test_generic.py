@@ -136,6 +136,22 @@ class TestEquivalentItems:
 
 
 class TestDefaults:
+    def test_filters_that_are_equivalent_and_not_equal(self, kind: str) -> None:
+        one = parse_filter('s >= "a" and s not contains "a"')
+        other = parse_filter('s >= "b" and s not contains "a"')
+        assert one != other
+        assert one.covers(other)
+        assert other.covers(one)
+        for first, second in ((one, other), (other, one)):
+            table = make(kind)
+            table.add(parse_filter("true"), "I0")
+            table.add(parse_filter("s is string"), "I9")
+            table.add(first, "I1")
+            table.add(second, "I2")
+            assert len(table) == 3
+            assert table.interfaces(second) == {"I1", "I2"}
+            table.check()
+
     def test_tables_of_filters(self, kind: str) -> None:
         table = make(kind)
         general, special = parse_filter("x > 1"), parse_filter("x > 2")
