@@ -10,9 +10,10 @@
 
 BIN := .venv/bin
 SEED ?= 0
+EXAMPLES ?= 2000
 ARGS ?=
 JOBS ?= 2
-export PYTHON NO_APT CHROMIUM
+export PYTHON NO_APT CHROMIUM EXAMPLES
 
 help: ## show this list
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -33,7 +34,7 @@ test: _system ## lint, then every test
 	@$(MAKE) --no-print-directory _lint
 	@$(BIN)/python -m pytest -n $(JOBS) $(ARGS) </dev/null
 
-test-deep: _system ## every test and the slow sweeps with many examples: SEED=1 for others
+test-deep: _system ## every test and the slow sweeps, with many examples (SEED=0 EXAMPLES=2000)
 	@$(BIN)/python -m pytest -n $(JOBS) -m "slow or not slow" --hypothesis-profile=deep \
 		--hypothesis-seed=$(SEED) $(ARGS) </dev/null
 

@@ -19,13 +19,13 @@ settings.register_profile(
     print_blob=True,
     suppress_health_check=[HealthCheck.too_slow],
 )
-# New examples for every seed, and many of them: `make test-deep SEED=7`.
+# New examples for every seed, and many of them: `make test-deep SEED=7 EXAMPLES=20000`.
 settings.register_profile(
     "deep",
     settings.get_profile("default"),
     derandomize=False,
     database=None,
-    max_examples=5_000,
+    max_examples=int(os.environ.get("EXAMPLES", "2000")),
     stateful_step_count=200,
 )
 settings.load_profile("default")
