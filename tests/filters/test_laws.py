@@ -166,7 +166,7 @@ AT_THE_LIMITS = {
 
 @pytest.mark.parametrize("name", AT_THE_LIMITS)
 def test_transitive_at_the_limits(name: str) -> None:
-    """A chain of three: what is too large to compare is refused when made, never misjudged later."""
+    """A chain of three: what is too large to compare is refused when made, not misjudged later."""
     built = []
     for text in AT_THE_LIMITS[name]:
         try:
