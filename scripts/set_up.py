@@ -5,8 +5,8 @@ stamp inside ``.venv``, written last: an interrupted set-up is taken up again, a
 complete costs a fraction of a second to recognise and touches neither pip nor apt.
 
 The environment is rebuilt when its interpreter no longer runs, when the checkout was moved, or when
-another interpreter is chosen (``make PYTHON=...``); packages are installed again when
-``pyproject.toml`` changes.
+another interpreter is chosen (``make PYTHON=...``); packages are installed again when what
+``pyproject.toml`` says about them changes, or the version.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ import sys
 import tomllib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 VENV = ROOT / ".venv"
@@ -120,11 +121,27 @@ def this_interpreter() -> str:
     return f"{sys.version} {sys.base_prefix}\n"
 
 
+def read_project() -> dict[str, Any]:
+    """What ``pyproject.toml`` says."""
+    return tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+
+
+def packaging_digest() -> str:
+    """A digest of all that decides what an installation holds: not of the tools' settings."""
+    project = read_project()
+    hatch = project.get("tool", {}).get("hatch", {})
+    parts = [project["build-system"], project["project"], hatch]
+    version_file = hatch.get("version", {}).get("path")
+    if version_file:
+        text = (ROOT / version_file).read_text(encoding="utf-8")
+        parts.append(re.findall(r"^__version__ = .*", text, re.MULTILINE))
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+
+
 def wanted_stamp(interpreter: str) -> dict[str, str]:
     """What the stamp says when nothing is left to do."""
-    digest = hashlib.sha256((ROOT / "pyproject.toml").read_bytes()).hexdigest()
     return {
-        "pyproject": digest,
+        "packaging": packaging_digest(),
         "extras": ",".join(EXTRAS),
         "root": str(ROOT),
         "interpreter": interpreter,
@@ -178,8 +195,7 @@ def install_packages() -> None:
             "pip could not install the packages; its message is above. "
             "The same command takes up where this one stopped."
         )
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    core = project["dependencies"]
+    core = read_project()["project"]["dependencies"]
     shutil.rmtree(WHEELHOUSE, ignore_errors=True)
     if not run(*pip, "wheel", "--quiet", "--wheel-dir", WHEELHOUSE, *core):
         raise SetUpError("pip could not fetch the wheels of the core; its message is above.")

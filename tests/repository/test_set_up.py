@@ -127,12 +127,17 @@ class TestTheEnvironment:
         assert ready.set_up(PIP_FIND_LINKS="") == ""
         assert ready.stamp.stat().st_mtime_ns == before
 
-    def test_a_change_of_the_project_installs_again(self, ready: Checkout) -> None:
-        with (ready.root / "pyproject.toml").open("a", encoding="utf-8") as project:
-            project.write("\n# changed\n")
+    def test_a_change_of_the_packages_installs_again(self, ready: Checkout) -> None:
+        project = ready.root / "pyproject.toml"
+        project.write_text(PYPROJECT.replace('"1"', '"2"'), encoding="utf-8")
         said = ready.set_up()
         assert "installing" in said
         assert "creating" not in said
+        assert ready.set_up() == ""
+
+    def test_a_change_of_a_tool_does_not(self, ready: Checkout) -> None:
+        with (ready.root / "pyproject.toml").open("a", encoding="utf-8") as project:
+            project.write("\n[tool.ruff]\nline-length = 100\n")
         assert ready.set_up() == ""
 
     def test_an_interrupted_set_up_is_taken_up(self, ready: Checkout) -> None:
