@@ -1,0 +1,390 @@
+"""The bitmap matcher: a notification is one row of bits per attribute, and the OR of them.
+
+The work is split by module: ``footprints`` reads constraints, ``cells`` puts values into rows,
+``bitmaps`` keeps the rows of an attribute, ``slots`` says whose bit is where. Here pairs come and
+go, and rows become interfaces.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping
+from itertools import islice
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from posetlib.change import Pair
+from posetlib.constraints.base import Constraint
+from posetlib.filters import Filter
+from posetlib.matching.base import Matcher, Notification, not_a_notification
+from posetlib.matching.bitmaps import WORD, AttributeBitmaps, Words
+from posetlib.matching.cells import Readings
+from posetlib.matching.slots import Slots
+from posetlib.values import MISSING, lookup
+
+__all__ = ["BitmapMatcher"]
+
+_ONES: Final = np.uint64(2**64 - 1)
+_ONE: Final = np.uint64(1)
+# Bytes of rows that are worked on at a time, so that they stay in the processor's caches.
+_CHUNK: Final = 1 << 19
+_MEMORY: Final = 1 << 14
+
+_Flags = NDArray[np.bool_]
+_Numbers = NDArray[np.intp]
+
+
+class BitmapMatcher(Matcher):
+    """Matches notifications by bitmaps: the fast way, above all for many at once.
+
+    Adding or removing a pair costs a few microseconds; bitmaps are written when the next
+    notification comes, and all anew when a quarter has changed. ``match`` and ``match_many`` are
+    O(attributes × pairs / 64) word operations each, plus an exact test for each filter whose range
+    ends within the cell of the value and whose interface nothing else has found.
+
+    >>> from posetlib.parsing import parse_filter
+    >>> matcher = BitmapMatcher()
+    >>> _ = matcher.add(parse_filter("price in [20, 30]"), "I1")
+    >>> _ = matcher.add(parse_filter('name prefix "Fo"'), "I2")
+    >>> sorted(matcher.match({"name": "Foo", "price": 25}))
+    ['I1', 'I2']
+    >>> matcher.match_many([{"price": 25}, {"price": 40}])
+    [frozenset({'I1'}), frozenset()]
+    """
+
+    def __init__(self, pairs: Iterable[Pair] = ()) -> None:
+        # None until the next match, which builds everything from the pairs.
+        self._slots: Slots | None = None
+        self._attributes: dict[str, AttributeBitmaps] = {}
+        # A bit for each place without a pair; whether only the filter itself settles its doubts.
+        self._dead: Words = np.zeros(0, dtype=np.uint64)
+        self._odd: _Flags = np.zeros(0, dtype=np.bool_)
+        # Pairs whose bits are not written, and bits of pairs that are gone, by place.
+        self._pending: dict[int, Filter] = {}
+        self._dirty: dict[int, tuple[str, ...]] = {}
+        self._built = 0
+        # Which groups were found, as bytes -> their interfaces.
+        self._answers: dict[bytes, frozenset[Hashable]] = {}
+        super().__init__(pairs)
+
+    # -- pairs come and go -------------------------------------------------------------------------
+
+    def _enter(self, filter: Filter, interface: Hashable) -> int:
+        if self._slots is None:
+            return -1
+        slot = self._slots.take(interface)
+        if slot is None or len(self._pending) > self._built // 4:
+            self._forget()
+            return -1
+        self._pending[slot] = filter
+        return slot
+
+    def _leave(self, filter: Filter, interface: Hashable, place: int) -> None:
+        if self._slots is None:
+            return
+        if self._pending.pop(place, None) is None:
+            self._dead[place // WORD] |= _ONE << np.uint64(place % WORD)
+            self._dirty[place] = filter.attributes
+        self._slots.give_back(place)
+
+    def _forget(self) -> None:
+        """Let the next match build everything anew."""
+        self._slots = None
+        self._attributes = {}
+        self._pending = {}
+        self._dirty = {}
+
+    def _ready(self) -> Slots:
+        """Bring the bitmaps up to date, and return the places."""
+        if self._slots is not None and self._pending:
+            self._write_pending(self._slots)
+            strays = sum(bitmaps.strays for bitmaps in self._attributes.values())
+            if strays > self._built // 8 + 8:
+                self._forget()
+        return self._build() if self._slots is None else self._slots
+
+    def _write_pending(self, slots: Slots) -> None:
+        for slot, filter in self._pending.items():
+            for name in self._dirty.pop(slot, ()):
+                self._attributes[name].erase(slot)
+            odd = False
+            for name, constraint in filter.constraints.items():
+                bitmaps = self._attributes.get(name)
+                if bitmaps is None:
+                    bitmaps = self._attributes[name] = AttributeBitmaps(slots.words)
+                odd |= not bitmaps.write(slot, constraint)
+            self._odd[slot] = odd
+            slots.filters[slot] = filter
+            self._dead[slot // WORD] &= ~(_ONE << np.uint64(slot % WORD))
+        self._pending = {}
+
+    def _build(self) -> Slots:
+        slots = Slots(interface for holders in self._pairs.values() for interface in holders)
+        constrained: dict[str, list[tuple[int, Constraint]]] = {}
+        alive = np.zeros(slots.words * WORD, dtype=np.bool_)
+        for filter, holders in self._pairs.items():
+            constraints = filter.constraints.items()
+            for interface in holders:
+                slot = slots.take(interface)
+                assert slot is not None, "there is room for all"
+                holders[interface] = slot
+                slots.filters[slot] = filter
+                alive[slot] = True
+                for name, constraint in constraints:
+                    constrained.setdefault(name, []).append((slot, constraint))
+        self._attributes = {
+            name: AttributeBitmaps(slots.words, listed) for name, listed in constrained.items()
+        }
+        self._dead = ~_packed(alive)
+        self._odd = np.zeros(alive.size, dtype=np.bool_)
+        for bitmaps in self._attributes.values():
+            self._odd[bitmaps.odd] = True
+        self._built = int(alive.sum())
+        self._answers = {}
+        self._slots = slots
+        return slots
+
+    # -- one notification --------------------------------------------------------------------------
+
+    def match(self, notification: Notification) -> frozenset[Hashable]:
+        """Return the interfaces that hold a matching filter."""
+        slots = self._ready()
+        rows = self._rows(notification)
+        blocked = self._dead
+        for bitmaps, row in rows:
+            blocked = blocked | bitmaps.doubted[row]
+        answer = self._answer(np.packbits(_found(slots, blocked)).tobytes())
+        if len(answer) == len(slots.groups) and not slots.loose:
+            return answer
+        refused = self._dead
+        for bitmaps, row in rows:
+            refused = refused | bitmaps.refused[row]
+        more: set[Hashable] = set()
+        if slots.loose:
+            sure = np.flatnonzero(_bits(~blocked[slots.grouped :])) + slots.grouped * WORD
+            more.update(slots.interfaces[sure].tolist())
+        self._ask(slots, blocked & ~refused, notification, answer, more)
+        return answer.union(more) if more else answer
+
+    def _rows(self, notification: Notification) -> list[tuple[AttributeBitmaps, int]]:
+        """Return the row of each attribute."""
+        rows = []
+        try:
+            for name, bitmaps in self._attributes.items():
+                value = notification.get(name, MISSING)
+                if value is MISSING and "." in name:
+                    value = lookup(notification, name)
+                rows.append((bitmaps, bitmaps.cells.row(value)))
+        except AttributeError:
+            _check(notification)
+            raise
+        if not rows:
+            _check(notification)
+        return rows
+
+    def _ask(
+        self,
+        slots: Slots,
+        doubts: Words,
+        notification: Notification,
+        answer: frozenset[Hashable],
+        more: set[Hashable],
+    ) -> None:
+        """Ask the filters in doubt, as long as their interface is not found."""
+        for word in np.flatnonzero(doubts).tolist():
+            bits = int(doubts[word])
+            while bits:
+                lowest = bits & -bits
+                bits ^= lowest
+                slot = word * WORD + lowest.bit_length() - 1
+                interface = slots.interfaces[slot]
+                if interface in answer or interface in more:
+                    if word < slots.grouped:
+                        break  # all of the word is this interface's
+                elif self._matches(slots, slot, notification):
+                    more.add(interface)
+
+    def _matches(self, slots: Slots, slot: int, notification: Notification) -> bool:
+        self.counters.match_tests += 1
+        filter = slots.filters[slot]
+        assert filter is not None, "only the bit of a pair is in doubt"
+        return filter.matches(notification)
+
+    def _answer(self, key: bytes) -> frozenset[Hashable]:
+        """Return the interfaces of the groups that were found."""
+        answer = self._answers.get(key)
+        if answer is None:
+            assert self._slots is not None
+            numbers = np.flatnonzero(np.unpackbits(np.frombuffer(key, dtype=np.uint8)))
+            answer = frozenset(self._slots.groups[i] for i in numbers.tolist())
+            if len(self._answers) >= _MEMORY:
+                self._answers.clear()
+            self._answers[key] = answer
+        return answer
+
+    # -- many notifications ------------------------------------------------------------------------
+
+    def match_many(self, notifications: Iterable[Notification]) -> list[frozenset[Hashable]]:
+        """Return what ``match`` returns, for each of many; some hundred at a time."""
+        slots = self._ready()
+        size = max(16, _CHUNK // (slots.words * 8))
+        result: list[frozenset[Hashable]] = []
+        rest = iter(notifications)
+        while chunk := list(islice(rest, size)):
+            result += self._match_chunk(slots, chunk)
+        return result
+
+    def _match_chunk(self, slots: Slots, chunk: list[Notification]) -> list[frozenset[Hashable]]:
+        readings = self._read(chunk)
+        blocked = self._union(len(chunk), [(each.doubted, read.rows) for each, read in readings])
+        found = _found(slots, blocked)
+        # Events for which there is more to find.
+        left = np.flatnonzero(~found.all(axis=1)) if not slots.loose else np.arange(len(chunk))
+        if left.size:
+            doubts = self._union(
+                left.size, [(each.refused, read.rows[left]) for each, read in readings]
+            )
+            np.invert(doubts, out=doubts)
+            doubts &= blocked[left]
+            candidates = _candidates(slots, doubts, left, found)
+            if candidates[0].size:
+                self._settle(slots, chunk, readings, candidates, found, blocked)
+        return self._interfaces(slots, found, blocked)
+
+    def _read(self, chunk: list[Notification]) -> list[tuple[AttributeBitmaps, Readings]]:
+        """Return where the values of each attribute lie."""
+        readings = []
+        try:
+            for name, bitmaps in self._attributes.items():
+                if "." in name:
+                    values = [lookup(notification, name) for notification in chunk]
+                else:
+                    values = [notification.get(name, MISSING) for notification in chunk]
+                readings.append((bitmaps, bitmaps.cells.read(values)))
+        except AttributeError:
+            for notification in chunk:
+                _check(notification)
+            raise
+        if not readings:
+            for notification in chunk:
+                _check(notification)
+        return readings
+
+    def _union(self, size: int, rows: list[tuple[Words, _Numbers]]) -> Words:
+        """Return the OR of the rows of each event, and of the places without a pair."""
+        union: Words | None = None
+        for table, numbers in rows:
+            if union is None:
+                union = table.take(numbers, axis=0)
+            elif numbers[0] == numbers[-1] and (numbers == numbers[0]).all():
+                union |= table[numbers[0]]
+            else:
+                union |= table.take(numbers, axis=0)
+        if union is None:
+            return np.tile(self._dead, (size, 1))
+        union |= self._dead
+        return union
+
+    def _settle(
+        self,
+        slots: Slots,
+        chunk: list[Notification],
+        readings: list[tuple[AttributeBitmaps, Readings]],
+        candidates: tuple[_Numbers, _Numbers],
+        found: _Flags,
+        blocked: Words,
+    ) -> None:
+        """Settle the doubts about (event, place) pairs: by columns, or else by the filters."""
+        events, places = candidates
+        odd = self._odd[places]
+        good = ~odd
+        for bitmaps, read in readings:
+            if read.inexact is not None:
+                odd |= read.inexact[events]
+            if bitmaps.columns is not None and read.floats is not None:
+                lows, highs = bitmaps.columns
+                values = read.floats[events]
+                # What is no float lies outside of nothing: its row has refused who minds.
+                good &= ~((values < lows[places]) | (values > highs[places]))
+        good &= ~odd
+        self.counters.match_tests += int(odd.size - odd.sum())
+        _accept(slots, events[good], places[good], found, blocked)
+        for event, place in zip(events[odd].tolist(), places[odd].tolist(), strict=True):
+            group = slots.group_of_word[place // WORD]
+            if group < len(slots.groups) and found[event, group]:
+                continue
+            if self._matches(slots, place, chunk[event]):
+                _accept(slots, np.array([event]), np.array([place]), found, blocked)
+
+    def _interfaces(self, slots: Slots, found: _Flags, blocked: Words) -> list[frozenset[Hashable]]:
+        """Return the interfaces of each event: of its groups, and of its loose places."""
+        known, answer = self._answers, self._answer
+        packed = np.packbits(found, axis=1)
+        raw, width = packed.tobytes(), packed.shape[1]
+        if width:
+            keys = [raw[i : i + width] for i in range(0, len(raw), width)]
+            answers = [known[key] if key in known else answer(key) for key in keys]
+        else:
+            answers = [frozenset()] * len(found)
+        if not slots.loose:
+            return answers
+        events, numbers = np.nonzero(_bits(~blocked[:, slots.grouped :]))
+        interfaces = slots.interfaces[numbers + slots.grouped * WORD].tolist()
+        ends = np.searchsorted(events, np.arange(len(found) + 1)).tolist()
+        return [
+            each.union(interfaces[start:stop]) if start < stop else each
+            for each, start, stop in zip(answers, ends, ends[1:], strict=False)
+        ]
+
+
+def _check(notification: object) -> None:
+    if not isinstance(notification, Mapping):
+        raise not_a_notification(notification)
+
+
+def _found(slots: Slots, blocked: Words) -> _Flags:
+    """Return for which groups a bit is left at zero."""
+    if not slots.groups:
+        return np.zeros((*blocked.shape[:-1], 0), dtype=np.bool_)
+    groups: Words = np.bitwise_and.reduceat(blocked[..., : slots.grouped], slots.starts, axis=-1)
+    return groups != _ONES
+
+
+def _bits(words: Words) -> _Flags:
+    """Return words as their bits, the lowest first."""
+    listed = np.ascontiguousarray(words, dtype="<u8").view(np.uint8)
+    return np.unpackbits(listed, axis=-1, bitorder="little").view(np.bool_)
+
+
+def _packed(bits: _Flags) -> Words:
+    """Return bits as words, the lowest first."""
+    return np.packbits(bits, bitorder="little").view("<u8").astype(np.uint64)
+
+
+def _candidates(
+    slots: Slots, doubts: Words, left: _Numbers, found: _Flags
+) -> tuple[_Numbers, _Numbers]:
+    """Return the (event, place) pairs in doubt whose interface is not found without them."""
+    events, words = np.nonzero(doubts)
+    groups = slots.group_of_word[words]
+    grouped = groups < len(slots.groups)
+    open_ = ~grouped
+    open_[grouped] = ~found[left[events[grouped]], groups[grouped]]
+    events, words = events[open_], words[open_]
+    index, bits = np.nonzero(_bits(doubts[events, words][:, np.newaxis]))
+    return left[events[index]], words[index] * WORD + bits
+
+
+def _accept(
+    slots: Slots, events: _Numbers, places: _Numbers, found: _Flags, blocked: Words
+) -> None:
+    """Write down that the filters at the places match the events."""
+    words = places // WORD
+    groups = slots.group_of_word[words]
+    grouped = groups < len(slots.groups)
+    found[events[grouped], groups[grouped]] = True
+    loose = ~grouped
+    if loose.any():
+        bits = _ONE << (places[loose] % WORD).astype(np.uint64)
+        np.bitwise_and.at(blocked, (events[loose], words[loose]), ~bits)
