@@ -5,7 +5,7 @@ from __future__ import annotations
 from random import Random
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import posetlib as pl
@@ -392,3 +392,35 @@ def test_the_filter_without_constraints() -> None:
 def test_dots_and_types() -> None:
     """``types`` is only needed where ``isa`` is used, and harmless elsewhere."""
     assert pl.parse_filter("x = 1", types=TYPES) == pl.parse_filter("x = 1")
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ('(x contains "a" or x in {"b", "ab"}) and (x in {"a", "ab"} or x >= "b")', "ab"),
+        ('(x contains "a" or x isa b) and (x isa a or x >= "b")', "ab"),
+    ],
+)
+def test_nothing_falls_out_of_a_mixture(text: str, value: str) -> None:
+    """Two alternatives that share a string must not both leave it to the other."""
+    assert pl.parse_filter(text, types=TYPES).matches({"x": value})
+
+
+WORDS = ("a", "b", "ab", "ba", "bb", "aa")
+
+
+@settings(max_examples=300)
+@given(data=st.data(), first=seeds)
+def test_sets_beside_patterns(data: st.DataObject, first: int) -> None:
+    """Sets of strings under patterns, where single points and intervals share alternatives."""
+    chosen = st.lists(st.sampled_from(WORDS), min_size=1, max_size=4, unique=True)
+    atoms = st.one_of(
+        chosen.map(lambda words: ("in", False, False, tuple(words))),
+        st.sampled_from(STRING.pool),
+    )
+    pair = st.builds(lambda a, b: ("or", a, b), atoms, atoms)
+    expr = data.draw(st.builds(lambda a, b: ("and", a, b), pair, pair))
+    f = one(expr, first)
+    if f is not None:
+        for value in some_values(first, strings=30):
+            assert f.matches({"x": value}) == oracle.holds(expr, value), (str(f), value)
