@@ -33,6 +33,8 @@ class Links:
         #: Told of every node that comes or goes; an index under a search keeps itself by these.
         self.on_enter: list[Callable[[Node], None]] = []
         self.on_leave: list[Callable[[Node], None]] = []
+        #: Whether what was loaded runs in a circle somewhere: walks must not follow it.
+        self.cyclic = False
         self.clock = 0
         self._steps: list[tuple[object, ...]] = []
         self._began = 0
@@ -228,11 +230,22 @@ class Links:
                 Links._give(self, node, interface, self.clock)
                 self.clock += 1
         self._load_index(nodes, list(indexes))
+        self.cyclic = self._has_cycle()
         self._steps = []
         return nodes
 
     def _load_index(self, nodes: list[Node], indexes: list[Iterable[Hashable] | None]) -> None:
         """Take over the interface index of each node, or compute it where none is given."""
+
+    def _has_cycle(self) -> bool:
+        waiting = {node: len(node.parents) for node in self.nodes.values()}
+        free = [self.top]
+        for node in free:
+            for child in node.children:
+                waiting[child] -= 1
+                if not waiting[child]:
+                    free.append(child)
+        return any(waiting.values())
 
     def edges(self) -> Iterator[tuple[Node, Node]]:
         """Yield every edge, parents and then children in order."""

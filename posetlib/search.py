@@ -76,7 +76,7 @@ class Search:
         return self.satisfying(probe.above, probe.kind)
 
     def covered(self, probe: Probe) -> list[Node]:
-        """Return every node that the item covers, in order."""
+        """Return every node that the item covers."""
         found: dict[Node, None] = {}
         asked: set[Node] = set()
         stack = [self._links.top]
@@ -89,7 +89,7 @@ class Search:
                 else:
                     asked.add(child)
                     stack.append(child)
-        return sorted(found, key=lambda node: node.serial)
+        return list(found)
 
     def equivalent(self, probe: Probe) -> Node | None:
         """Return the node that the item covers and that covers the item."""

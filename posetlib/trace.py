@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from typing import Any, Final, NamedTuple
 
 from posetlib.change import Change, Item
@@ -51,7 +51,7 @@ class Trace:
     (1, 1)
     """
 
-    def __init__(self, operations: Iterator[Operation] | list[Operation] = []) -> None:  # noqa: B006 - copied
+    def __init__(self, operations: Iterable[Operation] = ()) -> None:
         self.operations: list[Operation] = [Operation(*each) for each in operations]
 
     # -- recording ---------------------------------------------------------------------------------

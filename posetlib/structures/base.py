@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 
 from posetlib.change import Change, Item, Pair
 from posetlib.counters import Counters
-from posetlib.errors import UnknownEntryError
+from posetlib.errors import InvariantError, UnknownEntryError
 from posetlib.filter_relation import relation_of
 from posetlib.invariants import check_table
 from posetlib.journal import Journal, change_of
@@ -20,7 +20,7 @@ from posetlib.search import Search
 from posetlib.snapshot import Snapshot, SnapshotNode
 from posetlib.walk import MatchAccount, Trail, walk
 
-__all__ = ["Observer", "Operation", "Table"]
+__all__ = ["Observer", "Operation", "Table", "in_order"]
 
 #: The name of an operation and its arguments.
 Operation = tuple[str, tuple[Any, ...]]
@@ -135,6 +135,10 @@ class Table(Collection[Item]):
         if self._busy:
             raise RuntimeError(
                 "a table cannot be changed from within its own operation or listener"
+            )
+        if self._links.cyclic:
+            raise InvariantError(
+                "reachable-acyclic", self, "a cycle was restored: check() shows it"
             )
         name, arguments = operation
         hash(arguments)  # what cannot be hashed cannot be held: say so before anything is done
@@ -288,15 +292,14 @@ class Table(Collection[Item]):
         probe = self._probe(item)
         above = self._search.above(probe)
         same = self._links.find(item) or self._search.equivalent(probe)
-        above.sort(key=lambda node: node.serial)
-        return tuple(node.item for node in above if node is not same)
+        return in_order(node for node in above if node is not same)
 
     def covered(self, item: Item) -> tuple[Item, ...]:
         """Return every filter of the table that a filter strictly covers, in order of insertion."""
         probe = self._probe(item)
         below = self._search.covered(probe)
         same = self._links.find(item) or self._search.equivalent(probe)
-        return tuple(node.item for node in below if node is not same)
+        return in_order(node for node in below if node is not same)
 
     def entries(self) -> tuple[Pair, ...]:
         """Return all (filter, interface) pairs, in order of insertion."""
@@ -481,6 +484,11 @@ class Table(Collection[Item]):
             f"<{type(self).__name__}{local}: {len(links.nodes)} filters, "
             f"{len(links.top.children)} roots, {len(links.holders)} interfaces>"
         )
+
+
+def in_order(nodes: Iterable[Node]) -> tuple[Item, ...]:
+    """Return the items of nodes in order of insertion."""
+    return tuple(node.item for node in sorted(nodes, key=lambda node: node.serial))
 
 
 def _from_state(cls: type[Table], *state: Any) -> Table:

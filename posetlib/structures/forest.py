@@ -65,15 +65,14 @@ class Forest(Table):
     def _descend(self, probe: Probe, interface: Hashable) -> tuple[Node | None, Sequence[Node]]:
         """Return the parent for a new item and its children; None if the pair is redundant."""
         node = self._links.top
-        siblings = self._search.below(node, probe.kind)
         while True:
+            siblings = self._search.below(node, probe.kind)
             child = self._search.first_above(probe, self._ordered(siblings, interface))
             if child is None:
                 return node, siblings
             if not self.local and interface in child.interfaces:
                 return None, ()
             node = child
-            siblings = self._search.below(node, probe.kind)
 
     # -- what the forests differ in ----------------------------------------------------------------
 

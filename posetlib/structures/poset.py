@@ -6,8 +6,8 @@ from collections.abc import Hashable
 
 from posetlib.change import Item
 from posetlib.nodes import Node
-from posetlib.search import ancestors
-from posetlib.structures.base import Table
+from posetlib.search import ancestors, descendants
+from posetlib.structures.base import Table, in_order
 
 __all__ = ["FiltersPoset"]
 
@@ -51,6 +51,26 @@ class FiltersPoset(Table):
                 links.alias(node, item)
         links.give(node, interface)
         self._withdraw(self._holding_below(node, interface), interface)
+
+    def covering(self, item: Item) -> tuple[Item, ...]:
+        """Return every filter of the table that strictly covers a filter, in order of insertion.
+
+        No test for a filter that is in the table.
+        """
+        node = self._links.find(item)
+        if node is None:
+            return super().covering(item)
+        return in_order(ancestors(node, self._links.top))
+
+    def covered(self, item: Item) -> tuple[Item, ...]:
+        """Return every filter of the table that a filter strictly covers, in order of insertion.
+
+        No test for a filter that is in the table.
+        """
+        node = self._links.find(item)
+        if node is None:
+            return super().covered(item)
+        return in_order(descendants(node))
 
     def _held_above(self, node: Node, interface: Hashable) -> bool:
         holders = self._links.holders.get(interface)

@@ -9,7 +9,7 @@ import networkx as nx
 import pytest
 
 from posetlib.constraints.types import TypeHierarchy
-from posetlib.errors import SnapshotError
+from posetlib.errors import InvariantError, SnapshotError
 from posetlib.parsing import parse_filter
 from posetlib.snapshot import Snapshot
 from posetlib.structures import Table
@@ -156,6 +156,39 @@ class TestOtherForms:
         assert "  1 -> 2;" in dot
         # The quote and the backslashes of the filter's own text are escaped once more.
         assert r'label="s = \"\\\"\\\\\"\nI1"' in dot
+
+
+class TestCycles:
+    """A restored cycle is for check() to find; nothing else may run round it for ever."""
+
+    @staticmethod
+    def cyclic(kind: str) -> Table:
+        loaded = json.loads(filled(kind).snapshot().to_json())
+        loaded["edges"] += [[2, 1], [2, 0]]
+        restored: Table = Snapshot.from_json(json.dumps(loaded)).restore()
+        return restored
+
+    @pytest.mark.parametrize("kind", KINDS)
+    def test_reading_ends(self, kind: str) -> None:
+        table = self.cyclic(kind)
+        for item in table:
+            table.covering(item)
+            table.covered(item)
+        table.match({"x": 5})
+        table.match_account({"x": 5}, max_tests=0)
+        table.matching({"x": 5})
+        assert table.copy().snapshot().to_json() == table.snapshot().to_json()
+        with pytest.raises(InvariantError, match="reachable-acyclic"):
+            table.check()
+
+    @pytest.mark.parametrize("kind", KINDS)
+    def test_updates_are_refused(self, kind: str) -> None:
+        table = self.cyclic(kind)
+        for again in (table, table.copy()):
+            with pytest.raises(InvariantError, match="reachable-acyclic"):
+                again.add(parse_filter("x in [4, 6]"), "I1")
+            with pytest.raises(InvariantError, match="reachable-acyclic"):
+                again.drop_interface("I1")
 
 
 def data() -> dict[str, Any]:
