@@ -11,7 +11,7 @@ from posetlib.counters import Counters
 from posetlib.errors import UnknownEntryError
 from posetlib.filters import Filter
 
-__all__ = ["Matcher", "Notification", "not_a_notification", "readable"]
+__all__ = ["Matcher", "Notification", "check_notification", "readable"]
 
 Notification = Mapping[str, Any]
 
@@ -21,11 +21,12 @@ def readable(item: object) -> bool:
     return isinstance(item, Filter) and type(item).matches is Filter.matches
 
 
-def not_a_notification(value: object) -> TypeError:
-    """Return the error for what was given instead of a notification."""
-    return TypeError(
-        f"a notification is a mapping from names to values, not {type(value).__name__}"
-    )
+def check_notification(value: object) -> None:
+    """Refuse what is no notification."""
+    if not isinstance(value, Mapping):
+        raise TypeError(
+            f"a notification is a mapping from names to values, not {type(value).__name__}"
+        )
 
 
 class Matcher(Collection[Filter]):

@@ -7,7 +7,7 @@ go, and rows become interfaces.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable
 from itertools import islice
 from typing import Final
 
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from posetlib.change import Pair
 from posetlib.constraints.base import Constraint
 from posetlib.filters import Filter
-from posetlib.matching.base import Matcher, Notification, not_a_notification
+from posetlib.matching.base import Matcher, Notification, check_notification
 from posetlib.matching.bitmaps import WORD, AttributeBitmaps, Words
 from posetlib.matching.cells import Readings
 from posetlib.matching.slots import Slots
@@ -177,10 +177,10 @@ class BitmapMatcher(Matcher):
                     value = lookup(notification, name)
                 rows.append((bitmaps, bitmaps.cells.row(value)))
         except AttributeError:
-            _check(notification)
+            check_notification(notification)
             raise
         if not rows:
-            _check(notification)
+            check_notification(notification)
         return rows
 
     def _ask(
@@ -264,11 +264,11 @@ class BitmapMatcher(Matcher):
                 readings.append((bitmaps, bitmaps.cells.read(values)))
         except AttributeError:
             for notification in chunk:
-                _check(notification)
+                check_notification(notification)
             raise
         if not readings:
             for notification in chunk:
-                _check(notification)
+                check_notification(notification)
         return readings
 
     def _union(self, size: int, rows: list[tuple[Words, _Numbers]]) -> Words:
@@ -338,17 +338,12 @@ class BitmapMatcher(Matcher):
         ]
 
 
-def _check(notification: object) -> None:
-    if not isinstance(notification, Mapping):
-        raise not_a_notification(notification)
-
-
 def _found(slots: Slots, blocked: Words) -> _Flags:
     """Return for which groups a bit is left at zero."""
     if not slots.groups:
         return np.zeros((*blocked.shape[:-1], 0), dtype=np.bool_)
     groups: Words = np.bitwise_and.reduceat(blocked[..., : slots.grouped], slots.starts, axis=-1)
-    return groups != _ONES
+    return np.not_equal(groups, _ONES)
 
 
 def _bits(words: Words) -> _Flags:
