@@ -193,3 +193,40 @@ def test_canonical_form_of_string_mixtures(text: str) -> None:
     except pl.FilterError:
         return
     check_round_trips(f)
+
+
+FACTS = [
+    "x:int is number or x = 0.5",
+    "x in {0, 0.5} or x:int != 0",
+    "x:int is number or x in (0, 1)",
+    "x:int is number or x < 1/3",
+    "x:int <= 3 or x = 0.5",
+    "x:int >= 3 or x in (0, 0.5] or x:int < 0",
+    "x:int not in {1, 2, 5} or x in [1.5, 1.75]",
+    "x:int not in [0, 10] or x in [3, 4)",
+    "x not in {1, 2} or x:int = 1",
+    "x:int not in {0, 1000000}",
+    "x != 0 and x != 1/3",
+    "x < 0 or x in {1, 1.5, 2, 3, 4} or x > 9.5",
+    "x in {9007199254740992, 9007199254740993, 0.1, 1/10}",
+    "x not in [0, 1] and x not in (2, 3)",
+    's < "a" or s in {"b", "c"} or s prefix "d" or s > "z"',
+    's not prefix "a" and s != "b"',
+    's not in {"a", "b"} and s suffix "c"',
+    's in {"a", "\\u0000", "\\ud7ff", "\\ue000", "\\udbff\\udfff"}',
+    's prefix "\\udbff\\udfff" or s prefix "\\ud7ff"',
+    't subset {1, "a", true} or t has false',
+    "t subset {} or t superset {1, 2, 3}",
+    "t lacks 1 or t lacks 2 and t has 3",
+    "x < $y or x = $z",
+    "x < $y and x in [0, 5] or x > 100",
+    "x:int < $y",
+    "x = true and y is bool and exists z and w:int is number",
+    "type isa a or type isa ba",
+    "type isa a and type isa b",
+]
+
+
+@pytest.mark.parametrize("text", FACTS)
+def test_facts_survive_the_text(text: str) -> None:
+    check_round_trips(pl.parse_filter(text, types=TYPES))
