@@ -54,6 +54,7 @@ def number_pool(constants: tuple[Any, ...] = (0, 1, 2)) -> list[Expr]:
         for negated in FLAGS
         for size in (1, 2, len(constants))
         for chosen in itertools.combinations(constants, size)
+        if chosen
     ]
     return pool
 
@@ -150,7 +151,11 @@ class Kind:
     __str__ = __repr__
 
 
-NUMBER = Kind("number", tuple(number_pool(NUMBER_CONSTANTS)))
+NUMBER = Kind(
+    "number",
+    # All numbers and all integers more than once: they are two among hundreds of atoms.
+    tuple(number_pool(NUMBER_CONSTANTS) + 20 * number_pool(())[:2]),
+)
 BOOL = Kind("bool", tuple(bool_pool()))
 ORDERED_STRING = Kind("ordered-string", tuple(ordered_string_pool()))
 STRING = Kind(
