@@ -10,8 +10,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import posetlib as pl
-from posetlib.forwards import forwards_sets
-from posetlib.structures import NonRedundantForest, Table
 
 __all__ = ["main"]
 
@@ -119,7 +117,7 @@ def _merge(options: argparse.Namespace, types: pl.TypeHierarchy | None) -> int:
     return NO if merged is None else YES
 
 
-def _tree(table: Table, forwards: Mapping[Any, frozenset[Any]]) -> Iterator[str]:
+def _tree(table: pl.Table, forwards: Mapping[Any, frozenset[Any]]) -> Iterator[str]:
     """Yield a forest's filters as the lines of a tree, each with its interfaces."""
     # Each entry: the filter, what to draw before it, and before what is below it.
     pending = [(root, "", "") for root in reversed(table.roots())]
@@ -161,7 +159,7 @@ def _demo(_options: argparse.Namespace, _types: pl.TypeHierarchy | None) -> int:
     print("Merging, exactly:")
     print(f"  {low}  and  {high}  make  {pl.merge(low, high)}\n")
 
-    table = NonRedundantForest()
+    table = pl.NonRedundantForest()
     for interface, text in (
         ("I1", "x in [0, 50]"),
         ("I1", "x in [60, 100]"),
@@ -171,7 +169,7 @@ def _demo(_options: argparse.Namespace, _types: pl.TypeHierarchy | None) -> int:
     ):
         table.add(pl.parse_filter(text), interface)
     print("A routing table with three neighbours: who asked, and to whom it is forwarded:")
-    for line in _tree(table, forwards_sets(table, ["I1", "I2", "I3"])):
+    for line in _tree(table, pl.forwards_sets(table, ["I1", "I2", "I3"])):
         print(f"  {line}")
     print(f"  x = 25 goes to {_names(table.match({'x': 25}))}\n")
     print("Try your own: `posetlib covers 'x > 3' 'x > 4'`; `posetlib --help` lists the rest.")
