@@ -1,15 +1,63 @@
 """`python -m browser`: serve the web app."""
 
+from __future__ import annotations
+
+import argparse
+import logging
+import signal
 import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
 
 
-def main() -> int:
-    """Say what is not there yet; exit status 2, as for any request that cannot be met."""
-    print(
-        "browser: the web app is not part of this release yet; "
-        "`python -m posetlib` shows what there is.",
-        file=sys.stderr,
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Serve until interrupted; 2 if that is impossible, with the reason in one line."""
+    parser = argparse.ArgumentParser(prog="python -m browser", description=__doc__)
+    parser.add_argument("--workload", type=Path, metavar="D", help="a directory that the jobs made")
+    parser.add_argument(
+        "--runs", type=Path, metavar="D", help="where reports and built tables are looked for"
     )
+    parser.add_argument("--host", default="127.0.0.1", help="address to listen at (127.0.0.1)")
+    parser.add_argument("--port", type=int, default=8050, help="port, 0 for any free one (8050)")
+    options = parser.parse_args(arguments)
+    for name in ("workload", "runs"):
+        folder = getattr(options, name)
+        if folder is not None and not folder.is_dir():
+            return _refuse(f"--{name} {folder}: there is no such directory")
+    if options.workload is not None and not (options.workload / "filters").is_dir():
+        return _refuse(f"--workload {options.workload}: no workload, it has no filters/")
+    try:
+        from werkzeug.serving import make_server  # noqa: PLC0415 - only those who serve need it
+
+        from browser.app import create_app  # noqa: PLC0415
+    except ImportError as error:
+        return _refuse(f"{error.name} is not installed: pip install 'posetlib[browser]'")
+    logging.basicConfig(level=logging.WARNING, format="%(name)s: %(message)s")
+    logging.getLogger("werkzeug").setLevel(logging.WARNING)  # no line for every request
+    application: Any = create_app(options.workload, options.runs).server
+    try:
+        server = make_server(options.host, options.port, application, threaded=True)
+    except (OSError, OverflowError, SystemExit) as error:
+        return _refuse(f"cannot listen at {options.host}:{options.port}: {error}")
+    signal.signal(signal.SIGTERM, lambda *_: _stop())
+    print(f"The browser is at http://{options.host}:{server.server_port}/ (Ctrl+C ends it)")
+    sys.stdout.flush()
+    try:
+        server.serve_forever()
+    except KeyboardInterrupt:
+        pass
+    finally:
+        server.server_close()
+    return 0
+
+
+def _stop() -> None:
+    raise KeyboardInterrupt
+
+
+def _refuse(reason: str) -> int:
+    print(f"browser: {reason}", file=sys.stderr)
     return 2
 
 

@@ -1,0 +1,436 @@
+/* Draws what the server has laid out, into graphs that Dash mounts; and what a pointer or a key does
+   there. All text goes in as text, never as HTML. */
+(function () {
+  "use strict";
+
+  const KEYS = { ArrowLeft: [60, 0], ArrowRight: [-60, 0], ArrowUp: [0, 60], ArrowDown: [0, -60] };
+  const state = { drawings: {}, node: null, query: "", serial: 0, moved: new WeakSet() };
+
+  function colour(name) {
+    return getComputedStyle(document.documentElement).getPropertyValue("--" + name).trim();
+  }
+
+  function instance(panel) {
+    const host = document.getElementById("cy-" + panel);
+    return host && host._cyreg && host._cyreg.cy && !host._cyreg.cy.destroyed() ? host._cyreg.cy : null;
+  }
+
+  function pageOf(panel) {
+    return panel.slice(0, panel.indexOf("-"));
+  }
+
+  function whenMounted(panel, action, tries) {
+    const cy = instance(panel);
+    if (cy) action(cy);
+    else if ((tries || 0) < 300) setTimeout(() => whenMounted(panel, action, (tries || 0) + 1), 20);
+  }
+
+  /* One stripe per interface at the left of a box; the rest of it is the ground for its text. */
+  function stripes(node, hues, ground) {
+    const shown = node.data("hues") || [];
+    const colours = [], stops = [];
+    shown.forEach((hue, i) => {
+      colours.push(hues[hue % hues.length], hues[hue % hues.length]);
+      stops.push(i * 4 + "%", (i + 1) * 4 + "%");
+    });
+    const end = shown.length * 4 + "%";
+    return [colours.concat([ground, ground]).join(" "), stops.concat([end, "100%"]).join(" ")];
+  }
+
+  function styleOf(drawing) {
+    const hues = Array.from({ length: 8 }, (_, i) => colour("hue-" + i));
+    const ground = colour("node"), line = colour("node-line"), text = colour("text");
+    const many = drawing.edges > 1500;
+    const marks = { added: "good", matched: "good", removed: "bad", failed: "bad", moved: "move",
+                    changed: "warn", assumed: "warn", witness: "warn" };
+    const style = [
+      { selector: "node", style: {
+        shape: "round-rectangle", width: drawing.width, height: drawing.height,
+        "background-color": ground, "border-width": 1.5, "border-color": line,
+        label: "data(label)", color: text, "text-wrap": "wrap", "text-valign": "center",
+        "text-halign": "center", "font-size": drawing.text ? 14 : 13, "line-height": 1.2,
+        "font-family": "system-ui, sans-serif",
+        "min-zoomed-font-size": 5 } },
+      { selector: "edge", style: many
+        ? { width: 1, "line-color": colour("edge"), "curve-style": "haystack", opacity: .45 }
+        : { width: 1.5, "line-color": colour("edge"), "curve-style": "straight",
+            "target-arrow-shape": "triangle", "target-arrow-color": colour("edge"), "arrow-scale": .8 } },
+      { selector: "node.root", style: { "border-width": 3 } },
+      { selector: "node.folded", style: { "border-style": "double", "border-width": 5 } },
+    ];
+    if (drawing.text) {
+      style.push({ selector: "node[hues]", style: {
+        "background-fill": "linear-gradient", "background-gradient-direction": "to-right",
+        "background-gradient-stop-colors": (n) => stripes(n, hues, ground)[0],
+        "background-gradient-stop-positions": (n) => stripes(n, hues, ground)[1] } });
+    } else {
+      hues.forEach((hue, i) => style.push({ selector: "node.h" + i, style: {
+        "border-color": hue, "border-width": 4 } }));
+    }
+    Object.entries(marks).forEach(([mark, name]) => {
+      style.push({ selector: "node." + mark, style: {
+        "border-color": colour(name), "border-width": 5, "z-index": 5,
+        "background-color": colour(name + "-ground") } });
+      style.push({ selector: "edge." + mark, style: {
+        "line-color": colour(name), "target-arrow-color": colour(name), width: 3.5, opacity: 1, "z-index": 5 } });
+    });
+    style.push(
+      { selector: ".removed, .failed", style: { "border-style": "dashed", "line-style": "dashed" } },
+      { selector: ".moved", style: { "border-style": "double", "border-width": 7 } },
+      { selector: ".changed, .assumed", style: { "border-style": "dotted" } },
+      { selector: ".unvisited, .skipped, .pruned", style: { "border-style": "dotted" } },
+      { selector: ".unvisited", style: { opacity: .45 } },
+      { selector: "node.broker", style: { shape: "ellipse", width: 110, height: 60, "font-size": 16, "font-weight": 600,
+        "background-fill": "solid", "background-color": ground, "border-width": 3 } },
+      { selector: "node.here", style: { shape: "hexagon", width: 140, height: 80 } },
+      { selector: "edge.message", style: { label: "data(label)", "text-wrap": "wrap", "font-size": 14, color: text,
+        "text-background-color": colour("surface"), "text-background-opacity": 1, "text-background-padding": 4,
+        "text-background-shape": "round-rectangle", width: 3, "curve-style": "bezier", "target-arrow-shape": "triangle", "arrow-scale": 1.4 } },
+      { selector: "edge.quiet", style: { "line-style": "dotted", "target-arrow-shape": "none" } },
+      { selector: ".dim", style: { opacity: .2 } },
+      { selector: "node.found", style: { "border-color": colour("focus"), "border-width": 6, opacity: 1, "z-index": 8 } },
+      { selector: "edge.near", style: { "line-color": colour("accent"), "target-arrow-color": colour("accent"), width: 4, opacity: 1, "z-index": 9 } },
+      { selector: "node.near", style: { "border-color": colour("accent"), opacity: 1 } },
+      { selector: "node.picked", style: { "border-color": colour("accent"), "border-width": 8, "border-style": "solid", opacity: 1, "z-index": 10 } }
+    );
+    return style;
+  }
+
+  function prepared(elements, text) {
+    if (text) return elements;
+    /* Small boxes have no room for stripes: the colour of the first interface is their border. */
+    return elements.map((e) => e.data.hues && e.data.hues.length
+      ? Object.assign({}, e, { classes: (e.classes || "") + " h" + (e.data.hues[0] % 8) }) : e);
+  }
+
+  function drawOne(cy, panel, drawing) {
+    const animate = drawing.text && cy.nodes().length > 0 &&
+      !matchMedia("(prefers-reduced-motion: reduce)").matches && !document.hidden;
+    const before = {};
+    if (animate) cy.nodes().forEach((n) => { before[n.id()] = Object.assign({}, n.position()); });
+    listen(cy, panel);
+    cy.stop(true, true);
+    cy.batch(() => {
+      cy.elements().remove();
+      cy.style(styleOf(drawing));
+      cy.add(prepared(drawing.elements, drawing.text));
+    });
+    cy.resize();
+    if (!state.moved.has(cy) || drawing.fit) fit(cy);
+    if (animate) {
+      cy.nodes().forEach((n) => {
+        const old = before[n.id()], now = Object.assign({}, n.position());
+        if (old && (Math.abs(old.x - now.x) > 1 || Math.abs(old.y - now.y) > 1)) {
+          n.position(old);
+          n.animate({ position: now }, { duration: 350 });
+        }
+      });
+    }
+    tell(panel, drawing);
+    pick(cy);
+    find(cy);
+    state.serial += 1;
+    const serial = state.serial;
+    const frame = cy.container().closest(".graph");
+    cy.one("render", () => { frame.dataset.drawn = drawing.nodes + "/" + drawing.edges; frame.dataset.serial = serial; });
+    cy.forceRender();
+  }
+
+  function fit(cy) {
+    state.moved.delete(cy);
+    cy.maxZoom(1.15);
+    cy.fit(undefined, 24);
+    cy.maxZoom(6);
+  }
+
+  /* What is said about a drawing above it, and for those who cannot see it. */
+  function tell(panel, drawing) {
+    const put = (name, text) => {
+      const place = document.getElementById(name + "-" + panel);
+      if (place) place.textContent = text || "";
+    };
+    put("stats", drawing.stats);
+    put("note", drawing.note);
+    const chips = document.getElementById("chips-" + panel);
+    if (chips) chips.replaceChildren(...(drawing.chips || []).map(([mark, text]) => {
+      const chip = document.createElement("span");
+      chip.className = "chip " + mark;
+      chip.textContent = text;
+      return chip;
+    }));
+    const frame = document.getElementById("graph-" + panel);
+    if (frame) frame.setAttribute("aria-label", (drawing.title || panel) + ": graph of " + drawing.nodes +
+      " filters and " + drawing.edges + " edges. Arrow keys move it, plus and minus zoom, F fits. The list beside it has the same filters.");
+  }
+
+  function listen(cy, panel) {
+    if (cy.scratch("_listening")) return;
+    cy.scratch("_listening", true);
+    cy.autoungrabify(true);
+    cy.boxSelectionEnabled(false);
+    cy.on("tap", "node", (event) => {
+      const number = Number(event.target.id());
+      if (Number.isInteger(number)) window.dash_clientside.set_props(pageOf(panel) + "-node", { data: number });
+    });
+    cy.on("dbltap", "node", (event) => askToFold(panel, event.target));
+    cy.on("mouseover", "node", (event) => hover(event));
+    cy.on("mousemove", "node", (event) => hover(event));
+    cy.on("mouseout pan zoom tapstart", () => tooltip().setAttribute("hidden", ""));
+    cy.on("dragpan scrollzoom pinchzoom", () => state.moved.add(cy));
+  }
+
+  function askToFold(panel, node) {
+    const number = Number(node.id());
+    if (!Number.isInteger(number)) return;
+    window.dash_clientside.set_props(pageOf(panel) + "-fold_request", { data: { name: panel.slice(pageOf(panel).length + 1), number, open: node.hasClass("folded"), at: Date.now() } });
+  }
+
+  function tooltip() {
+    let place = document.getElementById("tooltip");
+    if (!place) {
+      place = document.createElement("div");
+      place.id = "tooltip";
+      place.className = "tooltip";
+      place.setAttribute("role", "status");
+      place.setAttribute("hidden", "");
+      document.body.appendChild(place);
+    }
+    return place;
+  }
+
+  function hover(event) {
+    const data = event.target.data(), place = tooltip();
+    if (data.filter === undefined) return;
+    const lines = ["#" + data.id + "  " + data.filter, "Interfaces: " + (data.interfaces || []).join(", ")];
+    if (data.marks) lines.push(data.marks.join("; "));
+    if (data.why) lines.push(data.why);
+    if (data.hidden) lines.push(data.hidden + " below are folded; double-click unfolds");
+    place.textContent = lines.join("\n");
+    place.removeAttribute("hidden");
+    const at = event.originalEvent;
+    const box = place.getBoundingClientRect();
+    place.style.left = Math.max(4, Math.min(at.clientX + 14, innerWidth - box.width - 8)) + "px";
+    place.style.top = Math.max(4, Math.min(at.clientY + 14, innerHeight - box.height - 8)) + "px";
+  }
+
+  function pick(cy) {
+    cy.batch(() => {
+      cy.elements(".picked, .near").removeClass("picked near");
+      if (state.node === null || state.node === undefined) return;
+      const node = cy.$id(String(state.node));
+      node.addClass("picked");
+      node.connectedEdges().addClass("near").connectedNodes().not(node).addClass("near");
+    });
+  }
+
+  function find(cy) {
+    const query = state.query.trim().toLowerCase();
+    let found = cy.collection();
+    cy.batch(() => {
+      cy.elements(".found, .dim").removeClass("found dim");
+      if (!query) return;
+      found = cy.nodes().filter((n) => (("#" + n.id() + " " + (n.data("filter") || "") + " " +
+        (n.data("interfaces") || []).join(" ")).toLowerCase()).includes(query));
+      cy.elements().not(found).addClass("dim");
+      found.addClass("found");
+    });
+    return found;
+  }
+
+  function panels() {
+    return Object.keys(state.drawings);
+  }
+
+  function everywhere(action) {
+    panels().forEach((panel) => { const cy = instance(panel); if (cy) action(cy, panel); });
+  }
+
+  function zoom(cy, factor) {
+    state.moved.add(cy);
+    cy.zoom({ level: cy.zoom() * factor, renderedPosition: { x: cy.width() / 2, y: cy.height() / 2 } });
+  }
+
+  /* -- pointer and keyboard on what is not Dash's ------------------------------------------------- */
+
+  document.addEventListener("click", (event) => {
+    const button = event.target.closest && event.target.closest("[data-graph]");
+    if (button) {
+      const [what, panel] = button.dataset.graph.split(" ");
+      const cy = instance(panel);
+      if (!cy) return;
+      if (what === "fit") fit(cy);
+      if (what === "in") zoom(cy, 1.3);
+      if (what === "out") zoom(cy, 1 / 1.3);
+      if (what === "fold" && state.node !== null) askToFold(panel, cy.$id(String(state.node)));
+      return;
+    }
+    if (event.target.closest && event.target.closest("#theme")) {
+      setTheme(document.documentElement.dataset.theme === "dark" ? "light" : "dark", true);
+    }
+    if (event.target.closest && event.target.closest("#toggle-sources")) {
+      const hidden = document.querySelector(".body").classList.toggle("sources-hidden");
+      event.target.closest("#toggle-sources").setAttribute("aria-expanded", String(!hidden));
+      setTimeout(() => everywhere((cy) => { cy.resize(); fit(cy); }), 50);
+    }
+  });
+
+  document.addEventListener("keydown", (event) => {
+    const frame = event.target.classList && event.target.classList.contains("graph") ? event.target : null;
+    if (!frame) return;
+    const cy = instance(frame.id.replace("graph-", ""));
+    if (!cy) return;
+    if (KEYS[event.key]) { state.moved.add(cy); cy.panBy({ x: KEYS[event.key][0], y: KEYS[event.key][1] }); }
+    else if (event.key === "+" || event.key === "=") zoom(cy, 1.3);
+    else if (event.key === "-") zoom(cy, 1 / 1.3);
+    else if (event.key === "f" || event.key === "F") fit(cy);
+    else return;
+    event.preventDefault();
+  });
+
+  /* A file that is too large is not even read: the page says so at once. */
+  function refuseLarge(event) {
+    const zone = event.target.closest && event.target.closest("[data-max-bytes]");
+    const files = (event.dataTransfer || event.target).files;
+    if (!zone || !files) return;
+    const limit = Number(zone.dataset.maxBytes);
+    const total = Array.from(files).reduce((sum, file) => sum + file.size, 0);
+    if (total <= limit) return;
+    event.preventDefault();
+    event.stopImmediatePropagation();
+    if (event.target.type === "file") event.target.value = "";
+    window.dash_clientside.set_props("message", { children: files[0].name + ": " + total.toLocaleString("en") +
+      " bytes are more than the " + limit.toLocaleString("en") + " that an upload may have" });
+  }
+  document.addEventListener("change", refuseLarge, true);
+  document.addEventListener("drop", refuseLarge, true);
+
+  function setTheme(theme, keep) {
+    document.documentElement.dataset.theme = theme;
+    try { if (keep) localStorage.setItem("posetlib-theme", theme); } catch (error) { /* private mode */ }
+    const button = document.getElementById("theme");
+    if (button) button.setAttribute("aria-pressed", String(theme === "dark"));
+    everywhere((cy, panel) => { cy.style(styleOf(state.drawings[panel])); });
+  }
+  function wantedTheme() {
+    let kept = null;
+    try { kept = localStorage.getItem("posetlib-theme"); } catch (error) { /* private mode */ }
+    return kept || (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
+  }
+  setTheme(wantedTheme(), false);
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => setTheme(wantedTheme(), false));
+  let resizing;
+  addEventListener("resize", () => {
+    clearTimeout(resizing);
+    resizing = setTimeout(() => everywhere((cy) => { cy.resize(); if (!state.moved.has(cy)) fit(cy); }), 120);
+  });
+
+  /* The slider's thumb has no name of its own that a screen reader could say. */
+  function nameSliders(tries) {
+    const thumbs = document.querySelectorAll("[data-label] [role=slider]");
+    thumbs.forEach((thumb) => thumb.setAttribute("aria-label", thumb.closest("[data-label]").dataset.label));
+    if (!thumbs.length && tries < 20) setTimeout(() => nameSliders(tries + 1), 150);
+  }
+
+  /* -- what Dash calls ----------------------------------------------------------------------------- */
+
+  window.dash_clientside = window.dash_clientside || {};
+  window.dash_clientside.posets = {
+    draw: function (drawings) {
+      if (!drawings) return window.dash_clientside.no_update;
+      state.drawings = drawings;
+      panels().forEach((panel) => whenMounted(panel, (cy) => {
+        if (state.drawings[panel] === drawings[panel]) drawOne(cy, panel, drawings[panel]);
+      }));
+      return window.dash_clientside.no_update;
+    },
+    pick: function (number) {
+      state.node = number === undefined ? null : number;
+      everywhere((cy) => {
+        pick(cy);
+        const node = cy.$id(String(state.node));
+        if (!node.nonempty()) return;
+        const box = node.renderedBoundingBox();
+        if (box.x1 < 0 || box.y1 < 0 || box.x2 > cy.width() || box.y2 > cy.height()) cy.center(node);
+      });
+      return window.dash_clientside.no_update;
+    },
+    focus: function (request) {
+      if (!request || !request.numbers) return window.dash_clientside.no_update;
+      everywhere((cy) => {
+        const nodes = cy.nodes().filter((n) => request.numbers.includes(Number(n.id())));
+        if (nodes.nonempty()) { state.moved.add(cy); cy.animate({ fit: { eles: nodes.closedNeighborhood(), padding: 60 } }, { duration: 250 }); }
+      });
+      return window.dash_clientside.no_update;
+    },
+    search: function (query) {
+      state.query = query || "";
+      const numbers = new Set();
+      everywhere((cy) => {
+        const found = find(cy);
+        found.forEach((n) => numbers.add(n.id()));
+        if (found.nonempty() && found.length <= 12) { state.moved.add(cy); cy.animate({ fit: { eles: found, padding: 80 } }, { duration: 250 }); }
+        else if (!state.query.trim()) fit(cy);
+      });
+      return state.query.trim() ? numbers.size + " found" : "";
+    },
+    /* Buttons and the clock move the slider; everything else follows from the slider. */
+    transport: function (first, back, play, forward, last, ticks, value, max, stopped) {
+      const context = window.dash_clientside.callback_context;
+      const no = window.dash_clientside.no_update;
+      const by = (context.triggered_id || "").split("-").pop();
+      const at = value || 0;
+      if (by === "play") {
+        const start = stopped;
+        return [start && at >= max ? 0 : no, !start, start ? "❚❚ Pause" : "▶ Play"];
+      }
+      if (by === "tick") {
+        if (stopped) return [no, no, no];
+        const drawn = Object.values(state.drawings).every((d) => d.step === undefined || d.step === at);
+        if (!drawn) return [no, no, no];
+        return at < max ? [at + 1, no, no] : [no, true, "▶ Play"];
+      }
+      const next = { first: 0, back: Math.max(0, at - 1), forward: Math.min(max, at + 1), last: max }[by];
+      return [next === undefined ? no : next, true, "▶ Play"];
+    },
+    remember: function () {
+      /* Pairs of a name and a value, then the view: the view with these in it. */
+      const view = Object.assign({}, arguments[arguments.length - 1]);
+      const inputs = window.dash_clientside.callback_context.inputs_list;
+      for (let i = 0; i < arguments.length - 1; i += 1) {
+        const input = inputs[i];
+        const value = arguments[i];
+        const id = input && input.id;
+        if (!id || typeof id !== "string") continue;
+        const name = id.slice(id.indexOf("-") + 1);
+        if (value === null || value === undefined || value === "" || (Array.isArray(value) && !value.length)) delete view[name];
+        else view[name] = Array.isArray(value) ? value.join(",") : String(value);
+      }
+      return view;
+    },
+    address: function (recipe, view) {
+      if (!recipe) return window.dash_clientside.no_update;
+      const query = new URLSearchParams();
+      const put = (values) => Object.entries(values || {}).forEach(([name, value]) => {
+        if (value !== "" && value !== null) query.set(name, value);
+      });
+      put(recipe);
+      put(view);
+      const target = window.location.pathname + "?" + query.toString();
+      if (target.length < 14000 && target !== window.location.pathname + window.location.search) {
+        window.history.replaceState(window.history.state, "", target);
+      }
+      return window.dash_clientside.no_update;
+    },
+    nav: function (pathname) {
+      document.querySelectorAll(".nav a").forEach((link) => {
+        const here = link.getAttribute("href") === pathname;
+        if (here) link.setAttribute("aria-current", "page");
+        else link.removeAttribute("aria-current");
+      });
+      const button = document.getElementById("theme");
+      if (button) button.setAttribute("aria-pressed", String(document.documentElement.dataset.theme === "dark"));
+      nameSliders(0);
+      return window.dash_clientside.no_update;
+    },
+  };
+})();

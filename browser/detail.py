@@ -1,0 +1,179 @@
+"""Why a filter is where it is: sentences about one filter in one structure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import posetlib as pl
+from browser.story import FILE, Frame, Story
+
+__all__ = ["Detail", "detail"]
+
+#: Filters that are compared one by one to find a reason; a table may hold thousands.
+_LOOKED_AT = 400
+
+
+@dataclass(frozen=True, slots=True)
+class Detail:
+    """One filter in one structure."""
+
+    present: bool
+    parents: tuple[int, ...] = ()
+    children: tuple[int, ...] = ()
+    interfaces: tuple[str, ...] = ()
+    depth: int | None = None
+    forwards: tuple[str, ...] = ()
+    #: Sentences, the first of which says the most.
+    why: tuple[str, ...] = field(default_factory=tuple)
+
+
+def detail(story: Story, frame: Frame, number: int, neighbours: Sequence[str]) -> Detail:
+    """Return where a filter is in a structure at a step, and why there."""
+    item = story.filters.get(number)
+    if item is None:
+        return Detail(present=False, why=(f"There is no filter #{number}.",))
+    graph = frame.graph
+    if number not in graph.nodes:
+        return Detail(present=False, why=_why_absent(story, frame, item))
+    table = frame.table()
+    forwards = pl.forwards_sets(table, neighbours).get(item, frozenset())
+    parents = tuple(graph.parents[number])
+    return Detail(
+        present=True,
+        parents=parents,
+        children=tuple(graph.children[number]),
+        interfaces=graph.nodes[number].interfaces,
+        depth=graph.depths.get(number),
+        forwards=tuple(each for each in neighbours if each in forwards),
+        why=_why_here(story, frame, number, item, parents),
+    )
+
+
+def _why_absent(story: Story, frame: Frame, item: pl.Filter) -> tuple[str, ...]:
+    first: dict[str, int] = {}
+    removed: dict[str, int] = {}
+    for step, operation in enumerate(story.trace, 1):
+        if step > frame.step and frame.structure != FILE:
+            break
+        if operation.item == item and operation.name == "add":
+            first[str(operation.interface)] = step
+            removed.pop(str(operation.interface), None)
+        elif operation.name == "drop_interface" or operation.item == item:
+            removed[str(operation.interface)] = step
+    if not first:
+        return (f"Not here: no operation up to step {frame.step} has added it.",)
+    reasons = []
+    for interface, step in first.items():
+        if interface in removed:
+            reasons.append(f"{interface} took it back at step {removed[interface]}.")
+            continue
+        above = [
+            other
+            for other, node in graph_items(story, frame)
+            if interface in node and story.filters[other].covers(item)
+        ]
+        if above:
+            reasons.append(
+                f"{interface} added it at step {step}, and holds {_list(above)}, which covers it: "
+                "a filter of the same interface below its coverer would change nothing."
+            )
+        else:
+            reasons.append(f"{interface} added it at step {step}, and it was eliminated since.")
+    return tuple(reasons)
+
+
+def graph_items(story: Story, frame: Frame) -> list[tuple[int, tuple[str, ...]]]:
+    """Return the filters of a frame with their interfaces, as many as are looked at."""
+    nodes = list(frame.graph.nodes.values())[: _LOOKED_AT * 5]
+    return [(node.number, node.interfaces) for node in nodes if node.number in story.filters]
+
+
+def _why_here(
+    story: Story, frame: Frame, number: int, item: pl.Filter, parents: Sequence[int]
+) -> tuple[str, ...]:
+    graph = frame.graph
+    others = [each for each in list(graph.nodes)[: _LOOKED_AT * 5] if each != number]
+    coverers = [each for each in others if story.filters[each].covers(item)]
+    sentences: list[str] = []
+    if not parents:
+        if coverers:
+            sentences.append(
+                f"It is a root, although {_list(coverers)} covers it: the table is not as it "
+                "should be."
+            )
+        else:
+            sentences.append("It is a root: no other filter of the table covers it.")
+            sentences.extend(_nearest_miss(story, graph.roots, number, item))
+    else:
+        wrong = [each for each in parents if each not in coverers and each in others]
+        if wrong:
+            sentences.append(f"It hangs from {_list(wrong)}, which does not cover it.")
+        elif _structure(frame) == "fp":
+            sentences.append(
+                f"It is below {_list(parents)}: of all that cover it, these are the least general, "
+                "with nothing in between."
+            )
+        else:
+            sentences.append(
+                f"It is below {_list(parents)}, which covers it, and no other child of "
+                f"{_list(parents)} covers it."
+            )
+            beside = [
+                each
+                for each in coverers
+                if each not in parents and not _is_above(graph.parents, each, number)
+            ]
+            if beside:
+                sentences.append(
+                    f"{_list(beside)} covers it as well, in another branch: a forest keeps one "
+                    "parent, the first that was found on the way down."
+                )
+    children = graph.children[number]
+    if children:
+        sentences.append(f"It covers {_list(children)} directly below it.")
+    return tuple(sentences)
+
+
+def _structure(frame: Frame) -> str:
+    return frame.snapshot.structure
+
+
+def _is_above(parents: dict[int, list[int]], one: int, other: int) -> bool:
+    seen = {other}
+    queue = [other]
+    for node in queue:
+        for parent in parents[node]:
+            if parent == one:
+                return True
+            if parent not in seen:
+                seen.add(parent)
+                queue.append(parent)
+    return False
+
+
+def _nearest_miss(story: Story, roots: Sequence[int], number: int, item: pl.Filter) -> list[str]:
+    """Say for one other root why it does not cover the filter: the one that fails by least."""
+    best: tuple[int, int, str] | None = None
+    for other in roots[:_LOOKED_AT]:
+        if other == number:
+            continue
+        candidate = story.filters[other]
+        missing = sum(
+            name not in item.constraints or not mine.covers(item.constraints[name])
+            for name, mine in candidate.constraints.items()
+        )
+        if best is None or missing < best[0]:
+            obstacle = candidate.why_not_covers(item)
+            if obstacle is not None:
+                best = (missing, other, str(obstacle))
+    if best is None:
+        return []
+    return [f"The nearest other root, #{best[1]}, does not: {best[2]}."]
+
+
+def _list(numbers: Sequence[int], limit: int = 5) -> str:
+    shown = [f"#{number}" for number in numbers[:limit]]
+    if len(numbers) > limit:
+        shown.append(f"{len(numbers) - limit:,} more")
+    return shown[0] if len(shown) == 1 else ", ".join(shown[:-1]) + " and " + shown[-1]

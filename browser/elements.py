@@ -1,0 +1,177 @@
+"""A graph as the elements of a drawing: plain data that the page's script hands to Cytoscape.
+
+What happened to a node is a *mark*. It shows as a sign in the label, a shape of border and a class,
+so that nothing is told by colour alone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from browser.graph import Graph, Node, Shown
+from browser.layout import positions
+
+__all__ = ["MARKS", "drawing", "short"]
+
+#: For each mark: the sign in front of a label, and the words of the legend.
+MARKS: Final[dict[str, tuple[str, str]]] = {
+    "added": ("+", "added"),
+    "removed": ("−", "removed"),
+    "moved": ("↷", "moved"),
+    "changed": ("≠", "interfaces changed"),
+    "matched": ("✓", "tested, matches"),
+    "failed": ("✗", "tested, does not match"),
+    "skipped": ("»", "skipped: its interfaces are in the answer"),
+    "pruned": ("⊘", "nothing below can add an interface"),
+    "assumed": ("?", "left when the bound was reached, counts as matched"),
+    "unvisited": ("·", "not visited"),
+    "witness": ("!", "witness"),
+}
+# Of a box with text, in pixels at zoom 1: its least and greatest width, a character, a line.
+_WIDTHS: Final = (110, 230)
+_CHAR: Final = 8
+_LINE: Final = 19
+_PADDING: Final = 30
+_SMALL_SIZE: Final = (54, 30)
+_LINES: Final = 3
+_CHARS: Final = 25
+_LONG_NUMBER: Final = re.compile(r"(-?\d+\.\d\d)\d+")
+
+
+def short(text: str, chars: int = _CHARS) -> str:
+    """Return a text for a narrow place: decimals past the second, and what is too long, are cut.
+
+    >>> short("x in [0.123456, 7]"), short("abcdefgh", 5)
+    ('x in [0.12, 7]', 'abcd…')
+    """
+    text = _LONG_NUMBER.sub(r"\1", " ".join(text.split()))
+    return text if len(text) <= chars else text[: chars - 1] + "…"
+
+
+def _lines(text: str) -> list[str]:
+    clauses = text.split(" and ")
+    lines = [short(clause) for clause in clauses[:_LINES]]
+    if len(clauses) > _LINES:
+        lines[-1] = short(f"… and {len(clauses) - _LINES + 1} more")
+    return lines
+
+
+def drawing(
+    graph: Graph,
+    shown: Shown,
+    *,
+    palette: Mapping[str, int],
+    marks: Mapping[int, Sequence[str]] | None = None,
+    edge_marks: Mapping[tuple[int, int], str] | None = None,
+    labelled: int = 150,
+    sideways: bool = False,
+    ratio: float = 1.5,
+) -> dict[str, Any]:
+    r"""Return the drawing of the shown part of a graph, positions included; JSON-able.
+
+    ``palette`` maps an interface to the number of its colour.
+
+    >>> graph = Graph({1: Node(1, "x > 1", ("I1",))}, ())
+    >>> made = drawing(graph, Shown((1,)), palette={"I1": 0})
+    >>> made["elements"][0]["data"]["label"], made["nodes"], made["edges"]
+    ('#1 · I1\nx > 1', 1, 0)
+    """
+    marks = marks or {}
+    edge_marks = edge_marks or {}
+    index = {number: i for i, number in enumerate(shown.numbers)}
+    edges = [edge for edge in graph.edges if edge[0] in index and edge[1] in index]
+    with_text = len(index) <= labelled
+    if with_text:
+        texts = {number: _lines(graph.nodes[number].text) for number in index}
+        lines = max((len(each) for each in texts.values()), default=1)
+        chars = max((len(line) for each in texts.values() for line in each), default=0)
+        width = min(_WIDTHS[1], max(_WIDTHS[0], _CHAR * chars + _PADDING))
+        height = _LINE * (lines + 1) + _PADDING // 2
+    else:
+        texts = {}
+        width, height = _SMALL_SIZE
+    places = positions(
+        len(index),
+        [(index[parent], index[child]) for parent, child in edges],
+        width=width,
+        height=height,
+        sideways=sideways,
+        ratio=ratio,
+    ).round(1)
+    elements: list[dict[str, Any]] = [
+        _node(
+            graph.nodes[number],
+            (float(places[i, 0]), float(places[i, 1])),
+            texts.get(number),
+            tuple(marks.get(number, ())),
+            shown.folded.get(number, 0),
+            palette,
+            is_root=not graph.parents[number],
+            has_children=bool(graph.children[number]),
+        )
+        for number, i in index.items()
+    ]
+    for parent, child in edges:
+        element: dict[str, Any] = {
+            "data": {"id": f"{parent}>{child}", "source": str(parent), "target": str(child)}
+        }
+        if (parent, child) in edge_marks:
+            element["classes"] = edge_marks[parent, child]
+        elements.append(element)
+    return {
+        "elements": elements,
+        "width": width,
+        "height": height,
+        "text": with_text,
+        "nodes": len(index),
+        "edges": len(edges),
+        "note": shown.note,
+    }
+
+
+def _node(
+    node: Node,
+    place: tuple[float, float],
+    lines: list[str] | None,
+    marks: tuple[str, ...],
+    hidden: int,
+    palette: Mapping[str, int],
+    *,
+    is_root: bool,
+    has_children: bool,
+) -> dict[str, Any]:
+    signs = "".join(MARKS[mark][0] for mark in marks if mark in MARKS)
+    head = f"{signs} #{node.number}" if signs else f"#{node.number}"
+    if lines is None:
+        label = f"{head} ▸" if hidden else head
+    else:
+        holders = short(", ".join(node.interfaces), 15)
+        parts = [f"{head} · {holders}" if holders else head, *lines]
+        if hidden:
+            parts[0] = short(f"{parts[0]} ▸{hidden}")
+        label = "\n".join(parts)
+    classes = [*marks]
+    if is_root:
+        classes.append("root")
+    if hidden:
+        classes.append("folded")
+    elif has_children:
+        classes.append("parent")
+    data: dict[str, Any] = {
+        "id": str(node.number),
+        "label": label,
+        "filter": node.text,
+        "interfaces": list(node.interfaces),
+        "hues": [palette.get(each, 0) for each in node.interfaces[:6]],
+    }
+    if marks:
+        data["marks"] = [MARKS[mark][1] for mark in marks if mark in MARKS]
+    if hidden:
+        data["hidden"] = hidden
+    return {
+        "data": data,
+        "position": {"x": place[0], "y": place[1]},
+        "classes": " ".join(classes),
+    }

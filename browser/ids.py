@@ -1,0 +1,143 @@
+"""The ids of the components, in one place: a callback and a test name the same thing.
+
+What is on a page has the page's name in its id. Dash complains when a callback has components on
+the page and others that are not; so no callback mixes those of two pages.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+# -- around all pages ------------------------------------------------------------------------------
+
+URL: Final = "url"
+#: Stores. The recipe says which operations there are, the view how they are shown.
+RECIPE: Final = "recipe"
+VIEW: Final = "view"
+BOOTED: Final = "booted"
+#: Where clientside callbacks that only act put nothing.
+SINK: Final = "sink"
+MESSAGE: Final = "message"
+PAGE: Final = "page"
+THEME: Final = "theme"
+TOGGLE_SOURCES: Final = "toggle-sources"
+SOURCE_TITLE: Final = "source-title"
+LEGEND: Final = "legend"
+GENERATE: Final = "generate"
+KIND: Final = "generate-kind"
+TYPED: Final = "typed"
+USE_TYPED: Final = "use-typed"
+UPLOAD: Final = "upload"
+OPEN_WORKLOAD: Final = "open-workload"
+
+
+def field(name: str) -> str:
+    """The id of a field of the generator."""
+    return f"generate-{name}"
+
+
+def example(name: str) -> dict[str, str]:
+    """The id of the button that opens an example."""
+    return {"type": "example", "name": name}
+
+
+# -- on several pages: at(page, …) ----------------------------------------------------------------
+
+#: Stores: the page's recipe, the filter chosen, what is folded, what is drawn, where to look.
+HERE: Final = "here"
+NODE: Final = "node"
+FOLDS: Final = "folds"
+FOLD_REQUEST: Final = "fold_request"
+DRAWINGS: Final = "drawings"
+FOCUS: Final = "focus"
+SHOW: Final = "show"
+SIDEWAYS: Final = "sideways"
+SEARCH: Final = "search"
+FOUND: Final = "found"
+STEP: Final = "step"
+STEP_TEXT: Final = "step_text"
+FIRST: Final = "first"
+BACK: Final = "back"
+PLAY: Final = "play"
+FORWARD: Final = "forward"
+LAST: Final = "last"
+TICK: Final = "tick"
+GRID: Final = "grid"
+MOUNTED: Final = "mounted"
+DETAIL: Final = "detail"
+ROWS: Final = "rows"
+ROWS_PAGE: Final = "rows_page"
+ROWS_BACK: Final = "rows_back"
+ROWS_FORWARD: Final = "rows_forward"
+
+
+def at(page: str, part: str) -> str:
+    """The id of a part of a page.
+
+    >>> at("tables", STEP)
+    'tables-step'
+    """
+    return f"{page}-{part}"
+
+
+def panel(page: str, name: str) -> str:
+    """The name of a graph, from which the ids of its parts are made."""
+    return f"{page}-{name}"
+
+
+def cytoscape(panel_: str) -> str:
+    """The id of the drawing in a panel."""
+    return f"cy-{panel_}"
+
+
+def pick(page: str, number: int, where: str) -> dict[str, str | int]:
+    """The id of a button that chooses a filter; ``where`` keeps several of them apart."""
+    return {"type": "pick", "page": page, "number": number, "where": where}
+
+
+# -- on one page -----------------------------------------------------------------------------------
+
+HAND_INTERFACE: Final = "hand_interface"
+HAND_FILTER: Final = "hand_filter"
+HAND_ADD: Final = "hand_add"
+HAND_REMOVE: Final = "hand_remove"
+
+NOTIFICATION: Final = "notification"
+MATCH: Final = "match"
+RANDOM: Final = "random"
+MAX_TESTS: Final = "max_tests"
+ANSWER: Final = "answer"
+
+MODE: Final = "mode"
+COUNTS: Final = "counts"
+CHANGES: Final = "changes"
+EXPORT: Final = "export"
+DOWNLOAD: Final = "download"
+
+NEIGHBOURS: Final = "neighbours"
+MECHANISMS: Final = "mechanisms"
+STEP_MESSAGES: Final = "step_messages"
+OPERATION: Final = "operation"
+SOURCE: Final = "source"
+FILTER: Final = "filter"
+SEND: Final = "send"
+MESSAGES: Final = "messages"
+
+REPORTS: Final = "reports"
+REPORT: Final = "report"
+WITNESS: Final = "witness"
+
+
+def side(name: str, part: str) -> str:
+    """A part of one side of a diff, a or b: where it comes from, structure, step, upload."""
+    return f"{name}_{part}"
+
+
+def change(place: int) -> dict[str, str | int]:
+    """The id of a button in the list of changes."""
+    return {"type": "change", "place": place}
+
+
+def witness(invariant: str, place: int) -> dict[str, str | int]:
+    """The id of the button that opens a witness."""
+    return {"type": "witness", "invariant": invariant, "place": place}

@@ -1,0 +1,273 @@
+"""Pieces that several pages are made of, as functions from data to components."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import dash_cytoscape as cyto
+from dash import dcc, html
+
+from browser import ids
+from browser.elements import MARKS
+from browser.pages.attributes import aria, data
+from browser.story import Story
+
+__all__ = [
+    "chosen",
+    "chosen_step",
+    "graph_panel",
+    "grid",
+    "grid_class",
+    "hue",
+    "inspector",
+    "legend",
+    "marks_legend",
+    "pick_button",
+    "picks",
+    "search_box",
+    "stores",
+    "structure_choice",
+    "transport",
+]
+
+Component = Any
+HUES = 8
+
+
+def hue(place: int) -> str:
+    """Return the class of an interface's colour."""
+    return f"swatch hue-{place % HUES}"
+
+
+def legend(story: Story, limit: int = 24) -> list[Component]:
+    """Return the colour of each interface beside its name."""
+    shown = story.interfaces[:limit]
+    parts: list[Component] = [
+        html.Span([html.Span(className=hue(story.palette[name])), name]) for name in shown
+    ]
+    if len(story.interfaces) > limit:
+        parts.append(html.Span(f"and {len(story.interfaces) - limit:,} more"))
+    if len(story.interfaces) > HUES:
+        parts.append(html.Span("Colours repeat: the names tell them apart.", className="muted"))
+    return parts
+
+
+def marks_legend(marks: Iterable[str]) -> Component:
+    """Return the signs of marks with their words."""
+    return html.Div(
+        [
+            html.Span(f"{MARKS[mark][0]} {MARKS[mark][1]}", className=f"chip {mark}")
+            for mark in marks
+        ],
+        className="row",
+        role="note",
+    )
+
+
+def stores(page: str, recipe: Mapping[str, str], view: Mapping[str, str]) -> list[Component]:
+    """Return the stores that every page has."""
+    number = view.get(ids.NODE, "")
+    node = int(number) if number.isascii() and number.isdigit() and len(number) < 9 else None
+    return [
+        dcc.Store(id=ids.at(page, ids.HERE), data=dict(recipe)),
+        dcc.Store(id=ids.at(page, ids.NODE), data=node),
+        *(
+            dcc.Store(id=ids.at(page, each))
+            for each in (ids.FOLDS, ids.FOLD_REQUEST, ids.DRAWINGS, ids.FOCUS)
+        ),
+    ]
+
+
+def graph_panel(panel: str, title: str, *, fold: bool = True) -> Component:
+    """Return an empty frame for a graph, with its buttons; the script draws in it."""
+
+    def button(what: str, text: str, label: str) -> Component:
+        return html.Button(
+            text,
+            className="small",
+            title=label,
+            **aria(label=f"{label}: {title}"),
+            **data(graph=f"{what} {panel}"),
+        )
+
+    buttons = [
+        button("out", "−", "Zoom out"),
+        button("in", "+", "Zoom in"),
+        button("fit", "Fit", "Fit the whole graph"),
+    ]
+    if fold:
+        buttons.insert(
+            0, button("fold", "Fold ▸", "Fold or unfold what is below the chosen filter")
+        )
+    return html.Section(
+        [
+            html.Header(html.H2(title)),
+            html.Div(id=f"stats-{panel}", className="stats"),
+            html.Div(id=f"chips-{panel}", className="chips"),
+            html.Div(id=f"note-{panel}", className="note", role="status"),
+            html.Div(buttons, className="row graph-buttons"),
+            html.Div(
+                cyto.Cytoscape(
+                    id=ids.cytoscape(panel),
+                    className="cy",
+                    elements=[],
+                    layout={"name": "preset"},
+                    minZoom=0.005,
+                    maxZoom=6,
+                    responsive=True,
+                    style={},
+                    stylesheet=[],
+                ),
+                id=f"graph-{panel}",
+                className="graph",
+                tabIndex=0,
+                role="application",
+                **aria(label=title),
+            ),
+        ],
+        className="panel",
+        key=panel,
+        **aria(label=title),
+    )
+
+
+def grid(page: str, panels: Mapping[str, str]) -> list[Component]:
+    """Return the frames of several graphs, by short name and title."""
+    if not panels:
+        return [html.Div("Choose at least one structure above.", className="panel empty")]
+    return [graph_panel(ids.panel(page, name), title) for name, title in panels.items()]
+
+
+def grid_class(count: int) -> str:
+    """Return the class of a grid of so many graphs."""
+    return {0: "grid", 1: "grid one", 2: "grid"}.get(count, "grid four")
+
+
+def transport(page: str, length: int, step: int) -> Component:
+    """Return the slider over the steps, with the buttons that move it."""
+
+    def button(id_: str, text: str, label: str) -> Component:
+        return html.Button(text, id=id_, title=label, **aria(label=label))
+
+    return html.Div(
+        [
+            html.Div(
+                [
+                    html.Button(
+                        "|◀",
+                        id=ids.at(page, ids.FIRST),
+                        title="To the start",
+                        **aria(label="Rewind"),
+                    ),
+                    button(ids.at(page, ids.BACK), "◀", "One step back"),
+                    html.Button(
+                        "▶ Play", id=ids.at(page, ids.PLAY), title="Play the steps, or pause"
+                    ),
+                    button(ids.at(page, ids.FORWARD), "▶", "One step forward"),
+                    button(ids.at(page, ids.LAST), "▶|", "To the end"),
+                    html.Div(
+                        dcc.Slider(
+                            id=ids.at(page, ids.STEP),
+                            min=0,
+                            max=length,
+                            step=1,
+                            value=step,
+                            marks=None,
+                            updatemode="mouseup",
+                            tooltip={"placement": "bottom", "always_visible": False},
+                        ),
+                        className="slider",
+                        **data(label="How many operations are in"),
+                    ),
+                ],
+                className="transport grow",
+            ),
+            html.Div(id=ids.at(page, ids.STEP_TEXT), className="step-text", role="status"),
+            dcc.Interval(id=ids.at(page, ids.TICK), interval=700, disabled=True),
+        ],
+        className="toolbar",
+    )
+
+
+def structure_choice(page: str, story: Story, chosen: Sequence[str]) -> Component:
+    """Return the boxes to tick for the structures shown."""
+    return html.Div(
+        dcc.Checklist(
+            id=ids.at(page, ids.SHOW),
+            options=[
+                {
+                    "label": f"{name.upper() if name != 'file' else ''} {title}".strip(),
+                    "value": name,
+                }
+                for name, title in story.structures.items()
+            ],
+            value=list(chosen),
+            inline=True,
+        ),
+        className="choices",
+        role="group",
+        **aria(label="Structures to show"),
+    )
+
+
+def search_box(page: str, value: str = "") -> Component:
+    """Return the box that finds filters by their text."""
+    return html.Div(
+        [
+            html.Label(
+                [
+                    html.Span("Find filters", className="visually-hidden"),
+                    dcc.Input(
+                        id=ids.at(page, ids.SEARCH),
+                        type="search",
+                        value=value,
+                        placeholder="Find text, #number, interface",
+                        debounce=0.25,
+                    ),
+                ],
+                className="grow",
+            ),
+            html.Span(id=ids.at(page, ids.FOUND), className="muted", role="status"),
+        ],
+        className="row grow",
+    )
+
+
+def pick_button(page: str, number: int, where: str, text: str | None = None) -> Component:
+    """Return the button that chooses a filter."""
+    return html.Button(
+        text or f"#{number}",
+        id=ids.pick(page, number, where),
+        className="link",
+        **aria(label=f"Choose filter {number}"),
+    )
+
+
+def picks(page: str, numbers: Sequence[int], where: str, limit: int = 12) -> list[Component]:
+    """Return buttons for several filters, and how many more there are."""
+    if not numbers:
+        return [html.Span("none", className="muted")]
+    parts: list[Component] = [pick_button(page, number, where) for number in numbers[:limit]]
+    if len(numbers) > limit:
+        parts.append(html.Span(f" and {len(numbers) - limit:,} more", className="muted"))
+    return parts
+
+
+def inspector(*cards: Component) -> Component:
+    """Return the column beside the graphs."""
+    return html.Div(list(cards), className="inspector")
+
+
+def chosen(view: Mapping[str, str], story: Story, default: Sequence[str]) -> list[str]:
+    """Return the structures that a view names, of those that there are."""
+    named = [each for each in view.get(ids.SHOW, "").split(",") if each in story.structures]
+    return named or [each for each in default if each in story.structures]
+
+
+def chosen_step(view: Mapping[str, str], story: Story) -> int:
+    """Return the step that a view names; without one, the last that is still quick."""
+    text = view.get(ids.STEP, "")
+    if text.isascii() and text.isdigit() and len(text) < 10:
+        return min(int(text), len(story))
+    return min(len(story), 1_000)

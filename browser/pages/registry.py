@@ -1,0 +1,23 @@
+"""The pages that there are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final, NamedTuple
+
+from browser.pages import tables
+from browser.state import Library
+
+__all__ = ["PAGES", "Page"]
+
+
+class Page(NamedTuple):
+    """A page: where it is, what the bar calls it, and what is on it."""
+
+    path: str
+    title: str
+    layout: Callable[[Library, dict[str, str], dict[str, str]], Any]
+    register: Callable[[Any, Library], None]
+
+
+PAGES: Final = (Page("/", "Tables", tables.layout, tables.register),)

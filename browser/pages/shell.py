@@ -1,0 +1,138 @@
+"""What every page has around it: the bar, the source of the filters, the message, the stores."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dash import Dash, Input, Output, State, dcc, html
+from dash.exceptions import PreventUpdate
+
+from browser import ids
+from browser.pages import source_panel
+from browser.pages.attributes import aria, clientside
+from browser.pages.registry import PAGES
+from browser.sources import SourceError
+from browser.state import Library, from_query, recipe_of
+
+__all__ = ["layout", "register"]
+
+Component = Any
+
+
+def layout(app: Dash, library: Library) -> Component:
+    """Return the frame of all pages."""
+    return html.Div(
+        [
+            dcc.Location(id=ids.URL, refresh=False),
+            *(dcc.Store(id=each) for each in (ids.RECIPE, ids.VIEW, ids.BOOTED, ids.SINK)),
+            html.A("Skip to the page", href="#main", className="skip"),
+            html.Header(
+                [
+                    html.Div("posetlib browser", className="brand"),
+                    html.Nav(
+                        [dcc.Link(page.title, href=_address(app, page.path)) for page in PAGES],
+                        className="nav",
+                        **aria(label="Pages"),
+                    ),
+                    html.Button(
+                        "☰ Source",
+                        id=ids.TOGGLE_SOURCES,
+                        title="Show or hide where the filters come from",
+                        **aria(expanded="true", controls="sources"),
+                    ),
+                    html.Button(
+                        "◐ Dark",
+                        id=ids.THEME,
+                        title="Dark or light",
+                        **aria(pressed="false"),
+                    ),
+                ],
+                className="bar",
+            ),
+            html.Div(
+                [
+                    source_panel.layout(library),
+                    html.Main(
+                        [
+                            html.Div(id=ids.MESSAGE, className="message", role="alert"),
+                            html.Div(id=ids.PAGE),
+                        ],
+                        id="main",
+                        tabIndex=-1,
+                    ),
+                ],
+                className="body",
+            ),
+        ]
+    )
+
+
+def _address(app: Dash, path: str) -> str:
+    """Return the path of a page where the app is mounted."""
+    return str(app.get_relative_path(path))  # type: ignore[no-untyped-call]
+
+
+def register(app: Dash, library: Library) -> None:
+    """Add the callbacks of the frame."""
+    source_panel.register(app, library)
+    start = {"from": "workload"} if library.config.workload else {"from": "generate"}
+
+    @app.callback(
+        Output(ids.RECIPE, "data"),
+        Output(ids.VIEW, "data"),
+        Output(ids.BOOTED, "data"),
+        Output(ids.MESSAGE, "children"),
+        Input(ids.URL, "search"),
+        State(ids.BOOTED, "data"),
+    )
+    def boot(search: str | None, booted: bool | None) -> Any:
+        # Only what a person opens counts: the page's own changes of the address are its own.
+        if booted:
+            raise PreventUpdate
+        view = from_query(search or "")
+        recipe = recipe_of(view) or start
+        message = ""
+        try:
+            library.story(recipe)
+        except SourceError as error:
+            message, recipe, view = str(error), start, {}
+            try:
+                library.story(recipe)
+            except SourceError as second:
+                message, recipe = f"{error} – {second}", {"from": "generate"}
+        shown = {name: value for name, value in view.items() if name not in recipe}
+        return recipe, shown, True, message
+
+    @app.callback(
+        Output(ids.PAGE, "children"),
+        Input(ids.URL, "pathname"),
+        Input(ids.RECIPE, "data"),
+        State(ids.BOOTED, "data"),
+        State(ids.VIEW, "data"),
+    )
+    def show_page(pathname: str | None, recipe: Any, booted: bool | None, view: Any) -> Any:
+        if not booted:
+            raise PreventUpdate
+        path = "/" + (app.strip_relative_path(pathname or "/") or "")
+        for page in PAGES:
+            if page.path == path:
+                return page.layout(library, recipe, view or {})
+        return html.Div(
+            [html.H1("No such page"), html.P("The bar above leads to those that there are.")]
+        )
+
+    clientside(
+        app,
+        "address",
+        Output(ids.SINK, "data"),
+        Input(ids.RECIPE, "data"),
+        Input(ids.VIEW, "data"),
+        Input(ids.URL, "pathname"),
+    )
+    clientside(
+        app,
+        "nav",
+        Output(ids.SINK, "data", allow_duplicate=True),
+        Input(ids.URL, "pathname"),
+        Input(ids.PAGE, "children"),
+    )

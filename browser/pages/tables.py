@@ -1,0 +1,412 @@
+"""Tables: structures side by side on the same operations, step by step."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from dash import Dash, Input, Output, Patch, State, ctx, dcc, html, no_update
+from dash.exceptions import PreventUpdate
+
+from browser import ids
+from browser.detail import Detail, detail
+from browser.pages import parts
+from browser.pages.stepping import (
+    register_graphs,
+    register_memory,
+    register_search,
+    register_steps,
+)
+from browser.picture import frame_drawing
+from browser.sources import SourceError, read_line
+from browser.state import Library, with_edit
+from browser.story import Story
+
+__all__ = ["layout", "register"]
+
+Component = Any
+NAME = "tables"
+DEFAULT = ("file", "fp", "nrf")
+
+
+def _at(part: str) -> str:
+    return ids.at(NAME, part)
+
+
+def layout(library: Library, recipe: dict[str, str], view: dict[str, str]) -> Component:
+    """Return the page as a view asks for it."""
+    story = library.story(recipe)
+    shown = parts.chosen(view, story, DEFAULT)
+    return html.Div(
+        [
+            html.Div(
+                [
+                    html.H1("Tables"),
+                    html.Span(
+                        "The general above the special: an edge leads from a filter to what it "
+                        "covers.",
+                        className="muted",
+                    ),
+                ],
+                className="page-head",
+            ),
+            html.Div(
+                [
+                    parts.structure_choice(NAME, story, shown),
+                    html.Div(
+                        dcc.Checklist(
+                            id=_at(ids.SIDEWAYS),
+                            options=[{"label": "Left to right", "value": "yes"}],
+                            value=["yes"] if view.get(ids.SIDEWAYS) else [],
+                        ),
+                        className="choice",
+                    ),
+                    parts.search_box(NAME, view.get(ids.SEARCH, "")),
+                ],
+                className="toolbar",
+            ),
+            parts.transport(NAME, len(story), parts.chosen_step(view, story)),
+            html.Div(
+                [
+                    html.Div(
+                        parts.grid(NAME, {each: _title(story, each) for each in shown}),
+                        id=_at(ids.GRID),
+                        className=parts.grid_class(len(shown)),
+                    ),
+                    parts.inspector(
+                        html.Section(
+                            [html.H2("Chosen filter"), html.Div(id=_at(ids.DETAIL))],
+                            className="card",
+                        ),
+                        _by_hand(story),
+                        html.Section(
+                            [
+                                html.H2("All filters"),
+                                html.Div(id=_at(ids.ROWS), className="scroll"),
+                                html.Div(
+                                    [
+                                        html.Button(
+                                            "Earlier", id=_at(ids.ROWS_BACK), className="small"
+                                        ),
+                                        html.Button(
+                                            "Later", id=_at(ids.ROWS_FORWARD), className="small"
+                                        ),
+                                        dcc.Store(id=_at(ids.ROWS_PAGE), data=0),
+                                    ],
+                                    className="row",
+                                ),
+                            ],
+                            className="card list",
+                        ),
+                    ),
+                ],
+                className="work",
+            ),
+            dcc.Store(id=_at(ids.MOUNTED), data=shown),
+            *parts.stores(NAME, recipe, view),
+        ]
+    )
+
+
+def _title(story: Story, structure: str) -> str:
+    name = story.structures[structure]
+    return name if structure == "file" else f"{structure.upper()} · {name}"
+
+
+def _by_hand(story: Story) -> Component:
+    return html.Section(
+        [
+            html.H2("Add or remove by hand"),
+            html.Div(
+                [
+                    html.Label(
+                        [
+                            "Interface",
+                            dcc.Input(
+                                id=_at(ids.HAND_INTERFACE),
+                                type="text",
+                                value=story.interfaces[0] if story.interfaces else "I1",
+                            ),
+                        ]
+                    ),
+                    html.Label(
+                        [
+                            "Filter",
+                            dcc.Input(
+                                id=_at(ids.HAND_FILTER),
+                                type="text",
+                                placeholder="x in [10, 20]",
+                            ),
+                        ]
+                    ),
+                ],
+                className="fields",
+            ),
+            html.Div(
+                [
+                    html.Button("Add", id=_at(ids.HAND_ADD), className="primary"),
+                    html.Button("Remove", id=_at(ids.HAND_REMOVE)),
+                ],
+                className="row",
+            ),
+            html.P("Goes in after the current step, as a step of its own.", className="muted"),
+        ],
+        className="card",
+    )
+
+
+def _ratio(shown: Sequence[str]) -> float:
+    """Return how much wider than high the graphs are, about."""
+    return 1.6 if len(shown) == 1 else 0.95 if len(shown) == 2 else 1.2
+
+
+def detail_card(story: Story, found: Mapping[str, Detail], number: int | None) -> list[Component]:
+    """Return what there is to say about the chosen filter in each structure shown."""
+    item = story.filters.get(number) if number is not None else None
+    if number is None or item is None:
+        return [
+            html.P(
+                "Click a filter in a graph or in the list. Double-click folds or unfolds what is "
+                "below it.",
+                className="muted",
+            )
+        ]
+    made: list[Component] = [
+        html.P([html.Strong(f"#{number} "), html.Span(str(item), className="filter")])
+    ]
+    for structure, each in found.items():
+        made.append(html.H3(_title(story, structure)))
+        if each.present:
+            made.append(
+                html.Dl(
+                    [
+                        html.Dt("Interfaces"),
+                        html.Dd(", ".join(each.interfaces)),
+                        html.Dt("Parents"),
+                        html.Dd(parts.picks(NAME, each.parents, f"{structure}-parent")),
+                        html.Dt("Children"),
+                        html.Dd(parts.picks(NAME, each.children, f"{structure}-child")),
+                        html.Dt("Forwards to"),
+                        html.Dd(", ".join(each.forwards) or "nobody"),
+                    ]
+                )
+            )
+        made.append(html.Ul([html.Li(sentence) for sentence in each.why]))
+    return made
+
+
+def rows_table(
+    story: Story,
+    frames: Mapping[str, Any],
+    *,
+    query: str = "",
+    page: int = 0,
+    size: int = 100,
+    picked: int | None = None,
+) -> tuple[Component, int]:
+    """Return one page of the list of filters that are in any of the frames, and how many pages."""
+    numbers = sorted({number for frame in frames.values() for number in frame.graph.nodes})
+    wanted = query.strip().lower()
+    if wanted:
+        numbers = [each for each in numbers if wanted in _searched(story, frames, each)]
+    pages = max(1, -(-len(numbers) // size))
+    page = min(max(page, 0), pages - 1)
+    if not numbers:
+        return html.P("No filter.", className="muted"), pages
+    shown = numbers[page * size : (page + 1) * size]
+    head = html.Tr(
+        [
+            html.Th("No."),
+            html.Th("Filter"),
+            *(
+                html.Th([name.upper(), html.Span(" parents", className="visually-hidden")])
+                for name in frames
+            ),
+        ]
+    )
+    body = [
+        html.Tr(
+            [
+                html.Td(parts.pick_button(NAME, number, "row")),
+                html.Td(
+                    [
+                        html.Span(str(story.filters[number]), className="filter"),
+                        html.Div(_holders(frames, number), className="muted"),
+                    ]
+                ),
+                *(html.Td(_parents(frame, number)) for frame in frames.values()),
+            ],
+            className="picked" if number == picked else "",
+        )
+        for number in shown
+    ]
+    first = page * size + 1
+    caption = f"{first:,} to {first + len(shown) - 1:,} of {len(numbers):,} filters"
+    return html.Table([html.Caption(caption), html.Thead(head), html.Tbody(body)]), pages
+
+
+def _searched(story: Story, frames: Mapping[str, Any], number: int) -> str:
+    return f"#{number} {story.filters[number]} {_holders(frames, number)}".lower()
+
+
+def _holders(frames: Mapping[str, Any], number: int) -> str:
+    names: dict[str, None] = {}
+    for frame in frames.values():
+        node = frame.graph.nodes.get(number)
+        if node is not None:
+            names.update(dict.fromkeys(node.interfaces))
+    return ", ".join(names)
+
+
+def _parents(frame: Any, number: int) -> str:
+    if number not in frame.graph.nodes:
+        return "absent"
+    parents: Sequence[int] = frame.graph.parents[number]
+    if not parents:
+        return "root"
+    more = f" +{len(parents) - 4}" if len(parents) > 4 else ""
+    return ", ".join(f"#{each}" for each in parents[:4]) + more
+
+
+def register(app: Dash, library: Library) -> None:
+    """Add the callbacks of the page, and those of the controls that other pages share."""
+    limits = library.config.limits
+    register_steps(app, library, NAME)
+    register_search(app, NAME)
+    register_graphs(app, NAME)
+    register_memory(
+        app,
+        NAME,
+        (ids.SHOW, "value"),
+        (ids.STEP, "value"),
+        (ids.SIDEWAYS, "value"),
+        (ids.SEARCH, "value"),
+    )
+
+    @app.callback(
+        Output(_at(ids.GRID), "children"),
+        Output(_at(ids.GRID), "className"),
+        Output(_at(ids.MOUNTED), "data"),
+        Output(_at(ids.DRAWINGS), "data"),
+        Input(_at(ids.MOUNTED), "data"),
+        Input(_at(ids.HERE), "data"),
+        Input(_at(ids.SHOW), "value"),
+        Input(_at(ids.STEP), "value"),
+        Input(_at(ids.SIDEWAYS), "value"),
+        Input(_at(ids.FOLDS), "data"),
+    )
+    def draw(mounted: Any, recipe: Any, show: Any, step: Any, sideways: Any, folds: Any) -> Any:
+        story = library.story(recipe)
+        shown = [each for each in story.structures if each in (show or [])]
+        drawings = {}
+        for each in shown:
+            frame = story.frame(each, step or 0)
+            made = frame_drawing(
+                story, frame, limits, folds=folds, sideways=bool(sideways), ratio=_ratio(shown)
+            )
+            drawings[ids.panel(NAME, each)] = {**made, "step": step or 0}
+        if shown == mounted:
+            return no_update, no_update, no_update, drawings
+        panels = {each: _title(story, each) for each in shown}
+        return parts.grid(NAME, panels), parts.grid_class(len(shown)), shown, drawings
+
+    @app.callback(
+        Output(_at(ids.DETAIL), "children"),
+        Input(_at(ids.NODE), "data"),
+        Input(_at(ids.HERE), "data"),
+        Input(_at(ids.SHOW), "value"),
+        Input(_at(ids.STEP), "value"),
+    )
+    def tell(number: Any, recipe: Any, show: Any, step: Any) -> Any:
+        story = library.story(recipe)
+        if number not in story.filters:
+            return detail_card(story, {}, None)
+        found = {
+            each: detail(story, story.frame(each, step or 0), number, story.interfaces)
+            for each in story.structures
+            if each in (show or [])
+        }
+        return detail_card(story, found, number)
+
+    @app.callback(
+        Output(_at(ids.ROWS), "children"),
+        Output(_at(ids.ROWS_PAGE), "data"),
+        Output(_at(ids.ROWS_BACK), "disabled"),
+        Output(_at(ids.ROWS_FORWARD), "disabled"),
+        Input(_at(ids.HERE), "data"),
+        Input(_at(ids.SHOW), "value"),
+        Input(_at(ids.STEP), "value"),
+        Input(_at(ids.SEARCH), "value"),
+        Input(_at(ids.NODE), "data"),
+        Input(_at(ids.ROWS_BACK), "n_clicks"),
+        Input(_at(ids.ROWS_FORWARD), "n_clicks"),
+        State(_at(ids.ROWS_PAGE), "data"),
+    )
+    def list_rows(
+        recipe: Any, show: Any, step: Any, query: Any, number: Any, _b: Any, _f: Any, page: Any
+    ) -> Any:
+        story = library.story(recipe)
+        frames = {
+            each: story.frame(each, step or 0) for each in story.structures if each in (show or [])
+        }
+        turn = {_at(ids.ROWS_BACK): -1, _at(ids.ROWS_FORWARD): 1}.get(str(ctx.triggered_id), 0)
+        page = max(0, (page or 0) + turn)
+        table, pages = rows_table(
+            story, frames, query=query or "", page=page, size=limits.rows, picked=number
+        )
+        page = min(page, pages - 1)
+        return table, page, page == 0, page >= pages - 1
+
+    @app.callback(
+        Output(ids.RECIPE, "data", allow_duplicate=True),
+        Output(ids.MESSAGE, "children", allow_duplicate=True),
+        Output(ids.VIEW, "data", allow_duplicate=True),
+        Input(_at(ids.HAND_ADD), "n_clicks"),
+        Input(_at(ids.HAND_REMOVE), "n_clicks"),
+        State(_at(ids.HAND_INTERFACE), "value"),
+        State(_at(ids.HAND_FILTER), "value"),
+        State(_at(ids.HERE), "data"),
+        State(_at(ids.STEP), "value"),
+        prevent_initial_call=True,
+    )
+    def edit(_add: Any, _remove: Any, interface: Any, text: Any, recipe: Any, step: Any) -> Any:
+        if not ctx.triggered or not ctx.triggered[0]["value"]:
+            raise PreventUpdate
+        removing = ctx.triggered_id == _at(ids.HAND_REMOVE)
+        try:
+            made, number = edited(library, recipe, step or 0, interface, text, removing=removing)
+        except SourceError as error:
+            return no_update, str(error), no_update
+        view = Patch()
+        view[ids.STEP] = str((step or 0) + 1)
+        view[ids.NODE] = str(number)
+        return made, "", view
+
+
+def edited(
+    library: Library,
+    recipe: Mapping[str, str],
+    step: int,
+    interface: str | None,
+    text: str | None,
+    *,
+    removing: bool,
+) -> tuple[dict[str, str], int]:
+    """Return the recipe with one more operation after a step, and the number of its filter."""
+    interface = (interface or "").strip()
+    if not interface or any(each.isspace() or each in ':"' for each in interface):
+        raise SourceError("the interface is a name without spaces and colons")
+    story = library.story(recipe)
+    text = " ".join((text or "").split())
+    if not text:
+        raise SourceError("there is no filter to add or remove")
+    line = f"{'- ' if removing else ''}{interface}: {text}"
+    operation = read_line(line, library.config.limits, types=story.source.types)
+    assert operation.item is not None  # the line has a filter
+    if removing:
+        pair = (operation.item, interface)
+        tables = [story.frame(each, step).snapshot.entries() for each in ("pf", "fp")]
+        if not any(pair in entries for entries in tables):
+            raise SourceError(f"{interface} does not hold {operation.item} at step {step}")
+    made = with_edit(recipe, step, line)
+    return made, library.story(made).number[operation.item]

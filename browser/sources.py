@@ -1,0 +1,384 @@
+"""Where filters come from, read without any trust: typed text, uploads, workload directories.
+
+Whatever is wrong is a SourceError whose message names the place, for people to read. Nothing is
+unpickled or evaluated, and nothing is read beyond the limits.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import posetlib as pl
+from browser.config import Limits
+from browser.json_places import places
+from posetlib.trace import Operation
+
+__all__ = ["Source", "SourceError", "read_files", "read_line", "read_text", "read_workload"]
+
+
+class SourceError(ValueError):
+    """Something that cannot be read; the message says what and where."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Operations in order, and if they come from a snapshot, the snapshot."""
+
+    title: str
+    operations: tuple[Operation, ...]
+    snapshot: pl.Snapshot | None = None
+    #: What the reader should know, such as that not all was read.
+    note: str = ""
+    notifications: tuple[str, ...] = ()
+    types: pl.TypeHierarchy | None = None
+
+
+_LINE: Final = re.compile(r"(?P<sign>[+-]\s*)?(?:(?P<interface>[^\s:\"]+):\s+)?(?P<filter>.*)\Z")
+_NAME_CHARS: Final = 100
+
+
+# -- typed text ------------------------------------------------------------------------------------
+
+
+def read_text(text: str, limits: Limits, title: str = "Typed filters") -> Source:
+    r"""Read one operation per line.
+
+    ``I1: x > 3`` adds, ``- I1: x > 3`` removes, ``drop I1`` drops an interface, ``#`` begins a
+    comment. A filter without an interface gets one of its own. ``types: {"B": ["A"]}`` gives the
+    hierarchy for ``isa``.
+
+    >>> [str(each) for each in read_text("I1: x > 3\n- I1: x > 3", Limits()).operations]
+    ['add x > 3 (I1)', 'remove x > 3 (I1)']
+    """
+    operations: list[Operation] = []
+    types: pl.TypeHierarchy | None = None
+    for number, line in enumerate(text.splitlines(), 1):
+        stripped = line.strip()
+        if not stripped or stripped.startswith("#"):
+            continue
+        if len(operations) >= limits.steps:
+            raise SourceError(f"line {number}: more than {limits.steps:,} operations")
+        if stripped.startswith("types:"):
+            types = _types(stripped.removeprefix("types:"), number)
+            continue
+        operation = read_line(line, limits, number, types=types, unnamed=len(operations) + 1)
+        operations.append(operation)
+    if not operations:
+        raise SourceError("there is no filter in this text")
+    return Source(title, tuple(operations), types=types)
+
+
+def read_line(
+    line: str,
+    limits: Limits,
+    number: int = 1,
+    *,
+    types: pl.TypeHierarchy | None = None,
+    unnamed: int = 1,
+) -> Operation:
+    """Read the operation of one line; ``unnamed`` numbers the interface of a filter without one."""
+    dropped = re.fullmatch(r"\s*drop\s+(\S+)\s*", line)
+    if dropped:
+        return Operation("drop_interface", None, _interface(dropped[1], f"line {number}"))
+    indent = len(line) - len(line.lstrip())
+    found = _LINE.match(line, indent)
+    assert found is not None  # the last group takes anything
+    name = "remove" if (found["sign"] or "").startswith("-") else "add"
+    interface = _interface(found["interface"] or f"I{unnamed}", f"line {number}")
+    start = found.start("filter")
+    filter_ = _filter(found["filter"], limits, types, f"line {number}", column=start)
+    return Operation(name, filter_, interface)
+
+
+def _types(text: str, number: int) -> pl.TypeHierarchy:
+    try:
+        return pl.TypeHierarchy(json.loads(text))
+    except (ValueError, TypeError, AttributeError, RecursionError) as error:
+        raise SourceError(f"line {number}: no hierarchy of types: {error}") from None
+
+
+def _interface(name: str, where: str) -> str:
+    if len(name) > _NAME_CHARS:
+        raise SourceError(f"{where}: the name of an interface has {len(name):,} characters")
+    return name
+
+
+def _filter(
+    text: str, limits: Limits, types: pl.TypeHierarchy | None, where: str, column: int | None = None
+) -> pl.Filter:
+    if len(text) > limits.filter_chars:
+        raise SourceError(f"{where}: a filter of {len(text):,} characters is too long")
+    try:
+        return pl.parse_filter(text, types=types)
+    except pl.FilterSyntaxError as error:
+        wanted = "; expected " + " or ".join(error.expected) if error.expected else ""
+        if column is None:
+            raise SourceError(f"{where}: {error.message}{wanted}: {_quoted(text)}") from None
+        at = f"{where}, column {column + error.column}"
+        raise SourceError(f"{at}: {error.message}{wanted}") from None
+    except pl.FilterError as error:
+        raise SourceError(f"{where}: {error}") from None
+    except RecursionError:
+        raise SourceError(f"{where}: the filter is nested too deeply") from None
+
+
+def _quoted(text: str) -> str:
+    return f"«{text[:80]}…»" if len(text) > 80 else f"«{text}»"
+
+
+# -- uploads ---------------------------------------------------------------------------------------
+
+
+def read_files(files: Sequence[tuple[str, bytes]], limits: Limits) -> Source:
+    """Read an upload of one file, or of the Parquet parts of a workload.
+
+    A snapshot or trace (JSON), a workload (Parquet, JSON lines, CSV), or text with one operation
+    per line.
+    """
+    if not files:
+        raise SourceError("no file was sent")
+    total = sum(len(content) for _, content in files)
+    if total > limits.upload_bytes:
+        raise SourceError(
+            f"{_names(files)}: {total:,} bytes are more than the {limits.upload_bytes:,} that an "
+            "upload may have; use --workload for a large workload"
+        )
+    try:
+        if all(content.startswith(b"PAR1") for _, content in files):
+            return _parquet(files, limits)
+        if len(files) > 1:
+            raise SourceError("several files at once can only be the Parquet parts of a workload")
+        (name, content) = files[0]
+        return _one_file(name, content, limits)
+    except SourceError as error:
+        raise SourceError(f"{_names(files)}: {error}") from error.__cause__
+    except RecursionError:
+        raise SourceError(f"{_names(files)}: nested too deeply to be read") from None
+
+
+def _names(files: Sequence[tuple[str, bytes]]) -> str:
+    first = files[0][0][:_NAME_CHARS]
+    return first if len(files) == 1 else f"{first} and {len(files) - 1} more"
+
+
+def _one_file(name: str, content: bytes, limits: Limits) -> Source:
+    if not content.strip():
+        raise SourceError("the file is empty")
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise SourceError(f"line {line}: not UTF-8 text (byte {error.start:,})") from None
+    ending = Path(name).suffix.lower()
+    if ending in {".jsonl", ".ndjson"}:
+        return _rows(_json_lines(text), name, limits)
+    if ending == ".csv":
+        return _rows(_csv_lines(text), name, limits)
+    if text.lstrip()[:1] in ("{", "["):
+        return _json(text, name, limits)
+    if ending == ".json":
+        _loads(text)
+    return read_text(text, limits, title=name)
+
+
+def _loads(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        raise SourceError(
+            f"line {error.lineno}, column {error.colno}: not JSON: {error.msg}"
+        ) from None
+    except ValueError as error:  # such as a number of a million digits
+        raise SourceError(f"not JSON: {error}") from None
+
+
+def _json(text: str, name: str, limits: Limits) -> Source:
+    data = _loads(text)
+    kind = data.get("format") if isinstance(data, dict) else None
+    listed = {"posetlib-snapshot": "nodes", "posetlib-trace": "steps"}
+    if kind not in listed:
+        raise SourceError(
+            'neither a snapshot nor a trace: "format" is '
+            f"{'missing' if kind is None else _quoted(str(kind))}, and would be "
+            '"posetlib-snapshot" or "posetlib-trace"'
+        )
+    members = data.get(listed[kind])
+    if isinstance(members, list) and len(members) > limits.steps:
+        raise SourceError(
+            f"{len(members):,} {listed[kind]} are more than the {limits.steps:,} that the page "
+            "takes; build large tables with the jobs and look at them by --workload"
+        )
+    edges = data.get("edges")
+    if isinstance(edges, list) and len(edges) > 100 * limits.steps:
+        raise SourceError(f"{len(edges):,} edges are more than the page takes")
+    try:
+        if kind == "posetlib-trace":
+            return Source(name, tuple(pl.Trace.from_json(text).operations))
+        return _of_snapshot(pl.Snapshot.from_json(text), name)
+    except pl.SnapshotError as error:
+        raise SourceError(f"{_place(text, str(error))}{error}") from None
+
+
+def _of_snapshot(snapshot: pl.Snapshot, name: str, note: str = "") -> Source:
+    operations = tuple(Operation("add", item, each) for item, each in snapshot.entries())
+    if not operations:
+        raise SourceError("the snapshot holds no filter")
+    return Source(name, operations, snapshot=snapshot, note=note, types=snapshot.types)
+
+
+def _place(text: str, message: str) -> str:
+    """Return where in a file the node, step or edge is that a message speaks of."""
+    found = re.match(r"(node|step|edge) (\d+|\[.*?\])", message)
+    if found is None:
+        return ""
+    what, which = found.groups()
+    key = {"node": "nodes", "step": "steps", "edge": "edges"}[what]
+    for i, (place, value) in enumerate(places(text, key)):
+        if (
+            (what == "node" and isinstance(value, dict) and value.get("id") == int(which))
+            or (what == "step" and i == int(which))
+            or (what == "edge" and str(value) == which)
+        ):
+            return f"{place}: "
+    return ""
+
+
+# -- workloads -------------------------------------------------------------------------------------
+
+
+def _json_lines(text: str) -> Iterator[tuple[str, Any]]:
+    for number, line in enumerate(text.splitlines(), 1):
+        if line.strip():
+            try:
+                yield f"line {number}", json.loads(line)
+            except ValueError as error:
+                raise SourceError(f"line {number}: not JSON: {error}") from None
+
+
+def _csv_lines(text: str) -> Iterator[tuple[str, Any]]:
+    reader = csv.DictReader(io.StringIO(text))
+    try:
+        for row in reader:
+            yield f"line {reader.line_num}", row
+    except csv.Error as error:
+        raise SourceError(f"line {reader.line_num}: {error}") from None
+
+
+def _rows(rows: Iterable[tuple[str, Any]], title: str, limits: Limits) -> Source:
+    """Read rows with ``filter`` and ``interface``, in the order in which they come."""
+    operations: list[Operation] = []
+    for where, row in rows:
+        if len(operations) >= limits.steps:
+            raise SourceError(f"{where}: more than {limits.steps:,} filters")
+        if not isinstance(row, Mapping):
+            raise SourceError(f"{where}: a row is an object with filter and interface")
+        operations.append(_row(where, row.get("filter"), row.get("interface"), limits))
+    if not operations:
+        raise SourceError("there is no filter in it")
+    return Source(title, tuple(operations))
+
+
+def _row(where: str, text: object, interface: object, limits: Limits) -> Operation:
+    if not isinstance(text, str):
+        raise SourceError(f'{where}: "filter" is missing or no text')
+    if not isinstance(interface, str) or not interface:
+        raise SourceError(f'{where}: "interface" is missing or no text')
+    filter_ = _filter(text, limits, None, where)
+    return Operation("add", filter_, _interface(interface, where))
+
+
+def _parquet(files: Sequence[tuple[str, bytes]], limits: Limits) -> Source:
+    import pyarrow as pa  # noqa: PLC0415 - heavy, and only some need it
+    import pyarrow.parquet as pq  # noqa: PLC0415
+
+    rows: list[tuple[int, str, str]] = []
+    for name, content in files:
+        try:
+            file = pq.ParquetFile(io.BytesIO(content))
+            _has_columns(file.schema_arrow.names)
+            if file.metadata.num_rows + len(rows) > limits.steps:
+                raise SourceError(f"more than {limits.steps:,} filters; use --workload for them")
+            for batch in file.iter_batches(columns=["id", "filter", "interface"]):
+                rows.extend(_tuples(batch))
+        except (pa.ArrowException, OSError, ValueError) as error:
+            if isinstance(error, SourceError):
+                raise
+            raise SourceError(f"{name[:_NAME_CHARS]}: no Parquet file: {error}") from None
+    return _of_rows(rows, _names(files), limits)
+
+
+def _has_columns(names: Sequence[str]) -> None:
+    missing = [each for each in ("id", "filter", "interface") if each not in names]
+    if missing:
+        raise SourceError(f"the workload has no column {' and no column '.join(missing)}")
+
+
+def _tuples(batch: Any) -> Iterator[tuple[int, str, str]]:
+    columns = (batch.column(name).to_pylist() for name in ("id", "filter", "interface"))
+    return zip(*columns, strict=True)
+
+
+def _of_rows(
+    rows: list[tuple[int, str, str]],
+    title: str,
+    limits: Limits,
+    note: str = "",
+    notifications: tuple[str, ...] = (),
+) -> Source:
+    try:
+        rows.sort(key=lambda row: row[0])
+    except TypeError:
+        raise SourceError(
+            "the ids of a workload are whole numbers, without gaps for some"
+        ) from None
+    operations = tuple(_row(f"row {id_}", text, each, limits) for id_, text, each in rows)
+    if not operations:
+        raise SourceError("the workload holds no filter")
+    return Source(title, operations, note=note, notifications=notifications)
+
+
+def read_workload(folder: Path, limits: Limits) -> Source:
+    """Read the first filters of a workload directory, and a few of its notifications."""
+    import pyarrow as pa  # noqa: PLC0415 - heavy, and only some need it
+    import pyarrow.dataset as ds  # noqa: PLC0415
+
+    filters = folder / "filters"
+    if not filters.is_dir():
+        raise SourceError(f"{folder} is no workload: it has no directory filters/")
+    limit = limits.workload_filters
+    try:
+        data = ds.dataset(filters, format="parquet")
+        _has_columns(data.schema.names)
+        total = data.count_rows()
+        columns = ["id", "filter", "interface"]
+        table = data.to_table(columns=columns, filter=ds.field("id") < limit)
+        if table.num_rows < min(limit, total):  # ids that do not count from 0
+            table = data.to_table(columns=columns).sort_by("id").slice(0, limit)
+        rows = list(_tuples(table.combine_chunks()))
+        rows.sort()
+        notifications = _notifications(folder / "notifications")
+    except (pa.ArrowException, OSError, TypeError) as error:
+        raise SourceError(f"{folder.name}: cannot be read: {error}") from None
+    note = ""
+    if total > len(rows):
+        note = f"The first {len(rows):,} of the workload's {total:,} filters."
+    return _of_rows(rows[:limit], f"Workload {folder.name}", limits, note, notifications)
+
+
+def _notifications(folder: Path) -> tuple[str, ...]:
+    import pyarrow.dataset as ds  # noqa: PLC0415
+
+    if not folder.is_dir():
+        return ()
+    data = ds.dataset(folder, format="parquet")
+    if "notification" not in data.schema.names:
+        return ()
+    found = data.head(200, columns=["notification"]).column("notification").to_pylist()
+    return tuple(each for each in found if isinstance(each, str))

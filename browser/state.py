@@ -1,0 +1,140 @@
+"""What a page shows, as short texts by name: the same in the address bar and in the page's store.
+
+A *recipe* says which operations there are: a source, and edits by hand. It never holds content that
+is large: documents are kept by the server under the hash of their content.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from typing import Final
+from urllib.parse import parse_qsl
+
+from browser.cache import Cache
+from browser.config import Config
+from browser.examples import EXAMPLES
+from browser.generating import generate, parameters_from
+from browser.sources import Source, SourceError, read_files, read_line, read_text, read_workload
+from browser.story import Story
+
+__all__ = ["RECIPE", "Library", "edits_of", "from_query", "recipe_of", "with_edit"]
+
+Recipe = dict[str, str]
+Files = tuple[tuple[str, bytes], ...]
+
+#: The names that make up a recipe; all others are about how it is shown.
+RECIPE: Final = frozenset(
+    "from kind filters dims interfaces seed operations schemas decimals width skew interface_skew "
+    "text doc example edits".split()
+)
+_QUERY_CHARS: Final = 16_000
+#: Up to so many characters a typed text is in the address, and can be shared for good.
+TEXT_CHARS: Final = 1_500
+
+
+def from_query(query: str) -> dict[str, str]:
+    """Return the names and values of an address; what is too long, or no query, is left out.
+
+    >>> from_query("?from=workload&step=3")
+    {'from': 'workload', 'step': '3'}
+    """
+    if len(query) > _QUERY_CHARS:
+        return {}
+    return dict(parse_qsl(query.removeprefix("?"), max_num_fields=60))
+
+
+def recipe_of(view: Mapping[str, str]) -> Recipe:
+    """Return the part of a view that says which operations there are."""
+    return {name: value for name, value in view.items() if name in RECIPE}
+
+
+def edits_of(recipe: Mapping[str, str]) -> list[tuple[int, str]]:
+    """Return the edits by hand as (step, line); SourceError if they are not that."""
+    try:
+        edits = json.loads(recipe.get("edits", "[]"))
+        pairs = [(at, line) for at, line in edits]
+    except (ValueError, TypeError):
+        raise SourceError("the edits in the address cannot be read") from None
+    for at, line in pairs:
+        if not isinstance(at, int) or isinstance(at, bool) or not isinstance(line, str):
+            raise SourceError("the edits in the address cannot be read")
+    return pairs
+
+
+def with_edit(recipe: Mapping[str, str], at: int, line: str) -> Recipe:
+    """Return a recipe with one more operation, after so many others."""
+    return {**recipe, "edits": json.dumps([*edits_of(recipe), (at, line)], ensure_ascii=False)}
+
+
+class Library:
+    """The documents and stories that one app holds, for all its users: content, never state.
+
+    Both are bounded. A document is found by the hash of its content, which only those know who sent
+    it or were sent its address.
+    """
+
+    def __init__(self, config: Config) -> None:
+        self.config = config
+        limits = config.limits
+        self._documents: Cache[Files] = Cache(
+            limits.document_bytes, lambda files: sum(len(content) for _, content in files)
+        )
+        self._stories: Cache[Story] = Cache(limits.stories)
+
+    def keep(self, files: Sequence[tuple[str, bytes]]) -> str:
+        """Keep a document, and return the key to find it by."""
+        digest = hashlib.sha256()
+        for name, content in files:
+            for part in (name.encode(errors="replace"), content):
+                digest.update(len(part).to_bytes(8, "big"))
+                digest.update(part)
+        key = digest.hexdigest()
+        self._documents.put(key, tuple(files))
+        return key
+
+    def document(self, key: str) -> Files:
+        """Return a document; SourceError if it is no longer held."""
+        files = self._documents.get(key)
+        if files is None:
+            raise SourceError("that upload is no longer held here; please upload it again")
+        return files
+
+    def story(self, recipe: Mapping[str, str]) -> Story:
+        """Return the story of a recipe; SourceError says why there is none."""
+        recipe = recipe_of(recipe)
+        key = json.dumps(recipe, sort_keys=True)
+        return self._stories.made(key, lambda: self._told(recipe))
+
+    def _told(self, recipe: Recipe) -> Story:
+        edits = edits_of(recipe)
+        source = self._source(recipe)
+        limits = self.config.limits
+        if len(source.operations) + len(edits) > limits.steps:
+            raise SourceError(f"more than {limits.steps:,} operations")
+        return Story(
+            source,
+            [(at, read_line(line, limits, types=source.types)) for at, line in edits],
+        )
+
+    def _source(self, recipe: Recipe) -> Source:
+        """Read the source itself, without edits; stories without edits share what it costs."""
+        origin = recipe.get("from", "generate")
+        limits = self.config.limits
+        if origin == "generate":
+            return generate(parameters_from(recipe))
+        if origin == "text":
+            return read_text(recipe.get("text", ""), limits)
+        if origin == "document":
+            return read_files(self.document(recipe.get("doc", "")), limits)
+        if origin == "workload":
+            if self.config.workload is None:
+                raise SourceError("no workload was given on the command line")
+            return read_workload(self.config.workload, limits)
+        if origin == "example":
+            example = EXAMPLES.get(recipe.get("example", ""))
+            if example is None:
+                raise SourceError(f"there is no example {recipe.get('example', '')[:40]!r}")
+            return read_text(example.text, limits, title=example.title)
+        raise SourceError(f"there is no source {origin[:40]!r}")

@@ -1,0 +1,179 @@
+"""A source as something to step through: every structure, after any number of operations."""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
+
+import posetlib as pl
+from browser.graph import Graph, Node, graph_of
+from browser.sources import Source, SourceError
+from posetlib.change import NO_CHANGE
+from posetlib.trace import Operation, Player
+
+__all__ = ["FILE", "STRUCTURES", "Frame", "Story"]
+
+#: The structures to choose from, by short name.
+STRUCTURES: Final = {
+    "fp": "Filters poset",
+    "pf": "Poset-derived forest",
+    "bf": "Balanced forest",
+    "nrf": "Non-redundant forest",
+}
+#: The table that an uploaded snapshot holds, just as it is there.
+FILE: Final = "file"
+
+
+@dataclass(frozen=True)
+class Frame:
+    """One structure after a number of operations; immutable, so all users may share it."""
+
+    structure: str
+    step: int
+    snapshot: pl.Snapshot
+    graph: Graph
+    #: The graph with the filters that the last operation took away, where they were.
+    with_removed: Graph
+    change: pl.Change
+    #: Covering tests so far, and those of the last operation; None for a file.
+    covering_tests: int | None
+    last_tests: int = 0
+
+    def table(self) -> pl.Table:
+        """Return a table of its own of this content; nothing is tested or repaired."""
+        restored: pl.Table = self.snapshot.restore()
+        return restored
+
+
+class Story:
+    """A source with its filters numbered, and its structures replayed as far as anybody asked.
+
+    Numbers count filters in the order in which they first appear, and are the same everywhere.
+    """
+
+    def __init__(self, source: Source, edits: Sequence[tuple[int, Operation]] = ()) -> None:
+        self.source = source
+        operations = list(source.operations)
+        for at, operation in edits:
+            if not 0 <= at <= len(operations):
+                raise SourceError(f"there is no step {at} to edit at")
+            operations.insert(at, operation)
+        self.trace = pl.Trace(operations)
+        self.number: dict[pl.Filter, int] = {}
+        for operation in (*source.operations, *(each for _, each in edits)):
+            if operation.item is not None:
+                self.number.setdefault(operation.item, len(self.number) + 1)
+        self.filters = {number: item for item, number in self.number.items()}
+        names = {str(each.interface) for each in self.trace}
+        self.interfaces = sorted(names, key=_natural)
+        self.palette = {name: i for i, name in enumerate(self.interfaces)}
+        self._replays: dict[str, _Replay] = {}
+        self._lock = threading.Lock()
+
+    def __len__(self) -> int:
+        return len(self.trace)
+
+    @cached_property
+    def structures(self) -> dict[str, str]:
+        """The structures that can be shown, with their names; first the one to begin with."""
+        snapshot = self.source.snapshot
+        if snapshot is None:
+            return dict(STRUCTURES)
+        return {FILE: f"The file ({snapshot.structure})", **STRUCTURES}
+
+    def frame(self, structure: str, step: int) -> Frame:
+        """Return a structure after a number of operations, out of 0 … len(story).
+
+        The first time costs the operations up to there, after that those in between.
+        """
+        if structure == FILE and self.source.snapshot is not None:
+            return self._file
+        if structure not in STRUCTURES:
+            raise SourceError(f"there is no structure {structure!r}")
+        with self._lock:
+            replay = self._replays.setdefault(structure, _Replay(self, structure))
+        return replay.frame(min(max(step, 0), len(self)))
+
+    @cached_property
+    def _file(self) -> Frame:
+        snapshot = self.source.snapshot
+        assert snapshot is not None
+        graph = graph_of(snapshot, self.number)
+        return Frame(FILE, len(self), snapshot, graph, graph, NO_CHANGE, None)
+
+
+def _natural(name: str) -> list[tuple[int, int | str]]:
+    """Sort I2 before I10."""
+    parts = re.split(r"(\d{1,9})", name)
+    return [(0, int(part)) if part.isdigit() else (1, part) for part in parts if part]
+
+
+class _Replay:
+    """One table that goes to and fro; one thread at a time, and what comes out is immutable."""
+
+    def __init__(self, story: Story, structure: str) -> None:
+        self._story = story
+        self._structure = structure
+        self._player = Player(story.trace, pl.make_table(structure))
+        #: Covering tests after so many operations.
+        self._tests = [0]
+        self._lock = threading.Lock()
+        self._last: Frame | None = None
+
+    def frame(self, step: int) -> Frame:
+        with self._lock:
+            if self._last is None or self._last.step != step:
+                self._last = self._made(step)
+            return self._last
+
+    def _made(self, step: int) -> Frame:
+        self._seek(max(step - 1, 0))
+        number = self._story.number
+        before: Graph | None = None
+        change = NO_CHANGE
+        if step:
+            was = self._player.table.snapshot(index=False)
+            self._seek(step)
+            change = self._player.change(step - 1)
+            if change.removed:
+                before = graph_of(was, number)
+        snapshot = self._player.table.snapshot(index=False)
+        graph = graph_of(snapshot, number)
+        tests = self._tests[step]
+        return Frame(
+            self._structure,
+            step,
+            snapshot,
+            graph,
+            _with_removed(graph, before, [number[each] for each in change.removed]),
+            change,
+            tests,
+            tests - self._tests[step - 1] if step else 0,
+        )
+
+    def _seek(self, step: int) -> None:
+        player = self._player
+        while player.position < step:
+            counted = player.table.counters.covering_tests
+            player.forward()
+            if player.position == len(self._tests):
+                made = player.table.counters.covering_tests - counted
+                self._tests.append(self._tests[-1] + made)
+        while player.position > step:
+            player.back()
+
+
+def _with_removed(graph: Graph, before: Graph | None, removed: list[int]) -> Graph:
+    if not removed or before is None:
+        return graph
+    nodes: dict[int, Node] = dict(graph.nodes)
+    edges = list(graph.edges)
+    for number in removed:
+        nodes[number] = before.nodes[number]
+    for number in removed:
+        edges.extend((each, number) for each in before.parents[number] if each in nodes)
+    return Graph(nodes, tuple(edges))

@@ -1,0 +1,28 @@
+"""The app for a WSGI server: ``browser.wsgi:server``.
+
+POSETLIB_WORKLOAD and POSETLIB_RUNS name the directories. Uploads are held in memory, so one process
+with threads serves all users: ``gunicorn --workers 1 --threads 8 browser.wsgi:server``.
+"""
+
+from __future__ import annotations
+
+import os
+from functools import cache
+from typing import Any
+
+__all__ = ["server"]  # noqa: F822 - made when it is asked for
+
+
+@cache
+def _made() -> Any:
+    from browser.app import create_app  # noqa: PLC0415 - importing this module does no work
+
+    return create_app(
+        os.environ.get("POSETLIB_WORKLOAD") or None, os.environ.get("POSETLIB_RUNS") or None
+    ).server
+
+
+def __getattr__(name: str) -> Any:
+    if name == "server":
+        return _made()
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
