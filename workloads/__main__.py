@@ -1,17 +1,8 @@
-"""`python -m workloads`: generate, build, validate, cover, match, experiment."""
+"""`python -m workloads`: generate, build, validate, cover, match."""
 
 import sys
 
-
-def main() -> int:
-    """Say what is not there yet; exit status 2, as for any request that cannot be met."""
-    print(
-        "workloads: the Spark jobs are not part of this release yet; "
-        "`python -m posetlib` shows what there is.",
-        file=sys.stderr,
-    )
-    return 2
-
+from workloads.cli import main
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -1,0 +1,174 @@
+"""build: a table of a workload's filters, in parallel by event type, as Parquet nodes and edges."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import pyarrow as pa
+
+from posetlib.constraints.types import TypeHierarchy
+from posetlib.filter_relation import ByAttribute
+from posetlib.filters import Filter
+from posetlib.structures import Table, make_table
+from workloads.columns import Vocabulary
+from workloads.datasets import SNAPSHOT_FORMAT, read_operations, read_workload, typed
+from workloads.errors import InputError
+from workloads.files import Place, new_output, write_json
+from workloads.rows import columns_of
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+__all__ = ["build"]
+
+#: The kind of filters that may be comparable with those of any type.
+_ANY: Final = ""
+_LOCAL: Final = ("pf", "linear")
+_MADE: Final = "id long, interfaces array<string>, index array<string>, parents array<long>"
+
+
+def build(
+    session: SparkSession,
+    workload: Place,
+    structure: str,
+    out: Place,
+    *,
+    local: bool = False,
+    operations: bool = False,
+    skip_bad: bool = False,
+    overwrite: bool = False,
+) -> dict[str, Any]:
+    """Write the table of a workload's filters, or of what its operations leave.
+
+    Types that no filter spans are tables of their own, built side by side. A node has the id of the
+    first filter that it stands for.
+    """
+    from pyspark.sql import functions as f  # noqa: PLC0415
+
+    if local and structure not in _LOCAL:
+        raise InputError(f"--local is for {' and '.join(_LOCAL)}, not for {structure}")
+    with new_output(out, overwrite=overwrite) as place:
+        read = read_workload(session, workload)
+        source = read_operations(session, workload) if operations else read.filters
+        rows, bad = typed(source, read.types, "the workload's filters", skip_bad=skip_bad)
+        made = _tables(rows, structure, local, read.types).persist()
+        try:
+            # The texts and typed columns of the filters go along as they are.
+            origin = source.dropDuplicates(["id"]) if operations else source
+            kept = [name for name in origin.columns if name not in _NOT_OF_NODES]
+            nodes = made.drop("parents").join(origin.select("id", *kept), "id")
+            first = ["id", "filter", "interfaces", "index"]
+            nodes.select(*first, *(name for name in kept if name != "filter")).sort(
+                "id"
+            ).write.parquet(place.child("nodes").path)
+            edges = made.select(f.explode("parents").alias("parent"), f.col("id").alias("child"))
+            edges.sort("child", "parent").write.parquet(place.child("edges").path)
+            count = made.count()
+        finally:
+            made.unpersist()
+        header: dict[str, Any] = {
+            "format": SNAPSHOT_FORMAT,
+            "version": 1,
+            "structure": structure,
+            **({"local": True} if local else {}),
+            **({"types": read.types.to_dict()} if read.types is not None else {}),
+            **({"operations": True} if operations else {}),
+        }
+        write_json(place.child("snapshot.json"), header)
+    return header | {"nodes": count, "bad_rows": bad.to_dict()}
+
+
+_NOT_OF_NODES: Final = frozenset(
+    {"id", "interface", "sequence", "operation", "interfaces", "index"}
+)
+
+
+def _tables(rows: DataFrame, structure: str, local: bool, types: TypeHierarchy | None) -> DataFrame:
+    """Return the nodes of the tables of all types, each with the ids of its parents."""
+    from pyspark.sql import functions as f  # noqa: PLC0415
+
+    kinds = rows.mapInArrow(
+        partial(_with_kinds, types=types), f"{_ddl(rows)}, kind string"
+    ).persist()
+    try:
+        if not kinds.where(f.col("kind") == _ANY).isEmpty():
+            # A filter of no single type may cover, or be covered by, filters of any.
+            kinds = kinds.withColumn("kind", f.lit(_ANY))
+        make = partial(_table_rows, structure=structure, local=local, types=types)
+        return kinds.groupBy("kind").applyInArrow(make, _MADE)
+    finally:
+        kinds.unpersist()
+
+
+def _ddl(rows: DataFrame) -> str:
+    return ", ".join(f"`{name}` {kind}" for name, kind in rows.dtypes)
+
+
+def _with_kinds(
+    batches: Iterator[pa.RecordBatch], types: TypeHierarchy | None
+) -> Iterator[pa.RecordBatch]:
+    """Add the one type that each filter asks for, or that it asks for none."""
+    sort = ByAttribute()
+    for batch in batches:
+        if "type" in batch.schema.names and "ranges" not in batch.schema.names:
+            columns = columns_of(batch, Vocabulary(), types)
+            kinds = batch.column("type").to_pylist()
+            for row, one in columns.filters.items():
+                kinds[row] = sort.of(one)
+        elif not batch.num_rows or all(batch.column("plain").to_pylist()):
+            kinds = [None] * batch.num_rows
+        else:
+            columns = columns_of(batch, Vocabulary(), types)
+            kinds = [sort.of(columns.filter(row)) for row in range(batch.num_rows)]
+        made = pa.array([kind or _ANY for kind in kinds], pa.string())
+        yield pa.RecordBatch.from_arrays([*batch.columns, made], [*batch.schema.names, "kind"])
+
+
+def _table_rows(
+    rows: pa.Table, structure: str, local: bool, types: TypeHierarchy | None
+) -> pa.Table:
+    """Return the nodes of one table."""
+    order = "sequence" if "sequence" in rows.schema.names else "id"
+    rows = rows.sort_by(order).combine_chunks()
+    columns = columns_of(rows, Vocabulary(), types)
+    filters = [columns.filter(row) for row in range(rows.num_rows)]
+    ids = np.asarray(rows.column("id")).tolist()
+    interfaces = rows.column("interface").to_pylist()
+    table = make_table(structure, **({"local": True} if local else {}))
+    if order == "id":
+        pairs = zip(filters, interfaces, strict=True)
+        table = type(table).build(pairs, **({"local": True} if local else {}))
+    else:
+        for what, one, interface in zip(
+            rows.column("operation").to_pylist(), filters, interfaces, strict=True
+        ):
+            table.add(one, interface) if what == "add" else table.discard(one, interface)
+    return _snapshot_rows(table, filters, ids)
+
+
+def _snapshot_rows(table: Table, filters: list[Filter], ids: list[int]) -> pa.Table:
+    first: dict[Filter, int] = {}
+    for one, id_ in zip(filters, ids, strict=True):
+        first.setdefault(one, id_)
+    snapshot = table.snapshot()
+    names = {node.id: first[node.item] for node in snapshot.nodes}
+    parents: dict[int, list[int]] = {node.id: [] for node in snapshot.nodes}
+    for parent, child in snapshot.edges:
+        parents[child].append(names[parent])
+    return pa.table(
+        {
+            "id": pa.array([names[node.id] for node in snapshot.nodes], pa.int64()),
+            "interfaces": pa.array(
+                [list(node.interfaces) for node in snapshot.nodes], pa.list_(pa.string())
+            ),
+            "index": pa.array(
+                [None if node.index is None else sorted(map(str, node.index))
+                 for node in snapshot.nodes], pa.list_(pa.string())
+            ),
+            "parents": pa.array([parents[node.id] for node in snapshot.nodes],
+                                pa.list_(pa.int64())),
+        }
+    )  # fmt: skip

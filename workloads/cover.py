@@ -1,0 +1,165 @@
+"""cover: the minimal cover of a whole workload; covers of parts, merged in a tree."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import pyarrow as pa
+
+from posetlib.constraints.types import TypeHierarchy
+from workloads.columns import Booleans, Columns, Integers, Vocabulary
+from workloads.covering import Block, minimal
+from workloads.datasets import read_workload, typed
+from workloads.files import Place, new_output, write_json
+from workloads.rows import columns_of
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+__all__ = ["cover", "local_cover", "minimal_cover"]
+
+#: How many parts of a cover are merged into one.
+_FAN_IN: Final = 8
+#: How many of the strongest filters every other one is held against first, and in what steps.
+_CHAMPIONS: Final = (4, 12, 48)
+#: So many rows wait until they are reduced to their cover.
+_PENDING: Final = 1 << 15
+
+
+def cover(
+    session: SparkSession,
+    workload: Place,
+    out: Place,
+    *,
+    skip_bad: bool = False,
+    overwrite: bool = False,
+) -> dict[str, Any]:
+    """Write the minimal cover of a workload: of equivalent filters the one with the lowest id."""
+    with new_output(out, overwrite=overwrite) as place:
+        read = read_workload(session, workload)
+        rows, bad = typed(read.filters, read.types, "the workload's filters", skip_bad=skip_bad)
+        found = minimal_cover(rows, read.types)
+        ids = [row["id"] for row in found.select("id").collect()]
+        chosen = read.filters.where(read.filters["id"].isin(ids)) if ids else read.filters.limit(0)
+        chosen.select("id", "filter", "interface").coalesce(1).sortWithinPartitions(
+            "id"
+        ).write.mode("append").parquet(place.path)
+        header = {"filters": len(ids), "bad_rows": bad.to_dict()}
+        write_json(place.child("_cover.json"), header)
+    return header
+
+
+def minimal_cover(rows: DataFrame, types: TypeHierarchy | None) -> DataFrame:
+    """Return the rows of the minimal cover: that of each part, then of some parts together."""
+    names = [name for name in rows.columns if name not in ("interface", "interfaces", "index")]
+    rows = rows.select(names)
+    parts = rows.rdd.getNumPartitions()
+    reduce = partial(local_cover, types=types)
+    rows = rows.mapInArrow(reduce, rows.schema)
+    while parts > 1:
+        parts = -(-parts // _FAN_IN)
+        rows = rows.repartition(parts).mapInArrow(reduce, rows.schema)
+    return rows
+
+
+def local_cover(
+    batches: Iterator[pa.RecordBatch], types: TypeHierarchy | None
+) -> Iterator[pa.RecordBatch]:
+    """Yield the rows of a part that no other row of it covers.
+
+    The cover so far has some champions that cover most of what comes; what they leave waits to be
+    reduced together with it, until there is as much of it as of the cover.
+    """
+    kept: pa.Table | None = None
+    champions: Columns | None = None
+    waiting: list[pa.RecordBatch] = []
+    count = 0
+    vocabulary = Vocabulary()
+    for batch in batches:
+        if not batch.num_rows:
+            continue
+        columns = columns_of(batch, vocabulary, types)
+        left = np.arange(batch.num_rows) if champions is None else _unbeaten(champions, columns)
+        if not len(left):
+            continue
+        waiting.append(batch.take(pa.array(left)))
+        count += len(left)
+        if count >= max(_PENDING, 0 if kept is None else kept.num_rows) or champions is None:
+            kept, champions = _reduced(kept, waiting, vocabulary, types)
+            waiting, count = [], 0
+    if waiting:
+        kept, _ = _reduced(kept, waiting, vocabulary, types)
+    if kept is not None:
+        yield from kept.to_batches()
+
+
+def _reduced(
+    kept: pa.Table | None,
+    waiting: list[pa.RecordBatch],
+    vocabulary: Vocabulary,
+    types: TypeHierarchy | None,
+) -> tuple[pa.Table, Columns]:
+    table = pa.Table.from_batches(waiting)
+    if kept is not None:
+        table = pa.concat_tables([kept, table])
+    table = table.combine_chunks()
+    columns = columns_of(table, vocabulary, types)
+    rows = minimal(columns, np.asarray(table.column("id")))
+    return table.take(pa.array(rows)), _champions(columns, columns.take(rows))
+
+
+def _champions(columns: Columns, best: Columns) -> Columns:
+    """Return the plain filters of a cover that cover most of a sample, in order of what they add.
+
+    Greedy: each is the one that covers most of what those before it leave.
+    """
+    plain = np.flatnonzero(best.plain)
+    step = max(1, len(columns) // 4096)
+    sample = np.arange(0, len(columns), step)[:4096]
+    bits = Block(columns.take(sample)).covered(best, plain)
+    chosen: list[int] = []
+    while len(chosen) < sum(_CHAMPIONS):
+        gain = np.bitwise_count(bits).sum(axis=1)
+        if not len(gain) or not gain.max():
+            break
+        at = int(gain.argmax())
+        chosen.append(at)
+        bits &= ~bits[at]
+    return best.take(plain[np.array(chosen, np.int64)])
+
+
+def _equal(
+    champions: Columns, one: int, columns: Columns, left: Integers, covered: Booleans
+) -> Booleans:
+    """Return which of the covered filters are the champion itself, or say the same."""
+    rows = np.flatnonzero(covered)
+    for name in columns.lows:
+        for ends, mine in ((columns.lows, champions.lows), (columns.highs, champions.highs)):
+            if name in mine:
+                rows = rows[ends[name][left[rows]] == mine[name][one]]
+    same = np.zeros(len(left), np.bool_)
+    same[rows] = True
+    return same
+
+
+def _unbeaten(champions: Columns, columns: Columns) -> Integers:
+    """Return the rows that no champion covers: a few are tried on all, more on what is left."""
+    left = np.flatnonzero(columns.firm)
+    others = np.flatnonzero(~columns.firm)
+    start = 0
+    for size in _CHAMPIONS:
+        for one in range(start, min(start + size, len(champions))):
+            covered = np.ones(len(left), np.bool_)
+            for name, lows in champions.lows.items():
+                low, high = lows[one], champions.highs[name][one]
+                if name not in columns.lows:
+                    covered &= bool(low == np.iinfo(np.int64).min)
+                    continue
+                covered &= columns.lows[name][left] >= low
+                covered &= columns.highs[name][left] <= high
+            left = left[~covered | _equal(champions, one, columns, left, covered)]
+        start += size
+    return np.sort(np.concatenate([left, others])) if len(others) else left

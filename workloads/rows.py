@@ -1,0 +1,329 @@
+"""Rows of filters as Arrow columns: the layout on disk, and from there to ``Columns`` and back.
+
+Beside the text of a filter stand ``plain``, whether typed columns say all of it, and then
+``lo_x``, ``hi_x`` (double, null where the filter asks nothing of x), ``open_x`` (1 for an open low
+end, 2 for an open high end, 3 for both, null for none), and ``type``, the one string that it asks
+of the attribute `type`. Rows that were parsed from text carry their ranges in one column ``ranges``
+instead, since nobody knows beforehand which attributes there are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from posetlib.constraints.numbers import Numbers
+from posetlib.constraints.strings import Strings
+from posetlib.constraints.types import TypeHierarchy
+from posetlib.errors import FilterError
+from posetlib.filters import Filter
+from posetlib.generating import FilterColumns, interface_names
+from workloads.columns import (
+    EVERYTHING,
+    Booleans,
+    Columns,
+    Floats,
+    Integers,
+    Vocabulary,
+    encode_filters,
+    encode_ranges,
+    joined,
+    read_filter,
+    simple_ranges,
+)
+from workloads.errors import InputError
+
+__all__ = [
+    "RANGES",
+    "TYPED",
+    "columns_of",
+    "filter_rows",
+    "packed",
+    "parse_rows",
+    "typed_attributes",
+    "unpacked",
+]
+
+Rows: TypeAlias = pa.Table | pa.RecordBatch
+
+#: The type of the column ``ranges``, for Arrow and as Spark writes it.
+RANGES: Final = pa.map_(
+    pa.string(),
+    pa.struct([("low", pa.float64()), ("high", pa.float64()), ("open", pa.int8())]),
+)
+TYPED: Final = "plain boolean, ranges map<string,struct<low:double,high:double,open:tinyint>>"
+
+
+# -- to the disk -----------------------------------------------------------------------------------
+
+
+def filter_rows(made: FilterColumns) -> dict[str, pa.Array]:
+    """Return generated filters as columns: id, filter, interface, and those that are typed."""
+    names, codes = np.unique(made.interfaces, return_inverse=True)
+    columns: dict[str, pa.Array] = {
+        "id": pa.array(made.rows),
+        "filter": pa.array(made.texts(), pa.string()),
+        "interface": pa.array(interface_names(names), pa.string()).take(pa.array(codes)),
+        "plain": pa.array(made.plain),
+    }
+    for name, each in made.ranges.items():
+        ends = made.ranges[name].low_open + 2 * each.high_open.astype(np.int8)
+        columns[f"lo_{name}"] = pa.array(each.low, from_pandas=True)
+        columns[f"hi_{name}"] = pa.array(each.high, from_pandas=True)
+        columns[f"open_{name}"] = pa.array(ends.astype(np.int8), mask=ends == 0)
+    if made.types is not None:
+        names, codes = np.unique(made.types, return_inverse=True)
+        texts = pa.array([f"T{each}" for each in names.tolist()], pa.string())
+        columns["type"] = texts.take(pa.array(codes))
+    return columns
+
+
+def typed_attributes(names: Iterable[str]) -> list[str]:
+    """Return the attributes that have typed columns.
+
+    >>> typed_attributes(["id", "lo_x", "hi_x", "lo_y"])
+    ['x']
+    """
+    known = set(names)
+    return [name[3:] for name in names if name.startswith("lo_") and f"hi_{name[3:]}" in known]
+
+
+# -- from text -------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Parsed:
+    """Texts that were read: their ranges where these are all, and what is wrong with the others."""
+
+    plain: pa.Array
+    ranges: pa.Array
+    errors: pa.Array
+
+
+def parse_rows(texts: Sequence[str | None], types: TypeHierarchy | None) -> Parsed:
+    """Read texts once: ranges become columns, anything else is only found to be a filter.
+
+    >>> parse_rows(["x in [1, 2]", "x != 3", "x in"], None).errors.to_pylist()[2]
+    'the text ends too early (line 1, column 5): expected (, [, {'
+    """
+    plain: list[bool] = []
+    ranges: list[list[tuple[str, dict[str, Any]]] | None] = []
+    errors: list[str | None] = []
+    for text in texts:
+        found = None if text is None else simple_ranges(text)
+        error = None
+        if found is None:
+            try:
+                if text is None:
+                    raise FilterError("there is no text")
+                found = _ranges_of(read_filter(text, types))
+            except FilterError as wrong:
+                error = " ".join(str(wrong).split())
+        plain.append(found is not None)
+        errors.append(error)
+        ranges.append(
+            None
+            if found is None
+            else [
+                (name, {"low": low, "high": high, "open": ends})
+                for name, (low, high, ends) in found.items()
+            ]
+        )
+    return Parsed(
+        pa.array(plain, pa.bool_()), pa.array(ranges, RANGES), pa.array(errors, pa.string())
+    )
+
+
+def _ranges_of(one: Filter) -> dict[str, tuple[float, float, int]] | None:
+    """Return the ranges that a filter consists of, None if it is more, or more exact, than that."""
+    found = {}
+    for name, constraint in one.constraints.items():
+        if not isinstance(constraint, Numbers) or not constraint.is_closed_interval:
+            return None
+        low, high = constraint.low, constraint.high
+        if float(low) != low or float(high) != high:
+            return None
+        found[name] = (float(low), float(high), 0)
+    return found
+
+
+# -- to columns ------------------------------------------------------------------------------------
+
+
+def columns_of(rows: Rows, vocabulary: Vocabulary, types: TypeHierarchy | None = None) -> Columns:
+    """Return the filters of some rows, from typed columns where these say all, else from the text.
+
+    O(n) for typed rows; a row of text costs a parse, unless it was read lately.
+    """
+    count = rows.num_rows
+    names = rows.schema.names
+    plain = np.zeros(count, np.bool_)
+    lows: dict[str, Integers] = {}
+    highs: dict[str, Integers] = {}
+    if "plain" in names:
+        plain = _flags(rows.column("plain"))
+        for name, (low, high, ends) in _typed(rows).items():
+            lows[name], highs[name], known = _encoded(name, low, high, ends, plain)
+            plain &= known
+        if "type" in names and "ranges" not in names:
+            at = _strings(rows.column("type"), vocabulary)
+            lows["type"] = np.where(at < 0, EVERYTHING[0], at)
+            highs["type"] = np.where(at < 0, EVERYTHING[1], at)
+    if plain.all():
+        return Columns(lows, highs, plain, plain.copy(), vocabulary)
+    typed, others = np.flatnonzero(plain), np.flatnonzero(~plain)
+    objects = encode_filters(_filters(rows, others, types), vocabulary)
+    every = np.ones(count, np.bool_)
+    parts = joined([Columns(lows, highs, every, every, vocabulary).take(typed), objects])
+    places = np.empty(count, np.int64)
+    places[np.concatenate([typed, others])] = np.arange(count)
+    return parts.take(places)
+
+
+def _encoded(
+    name: str, low: Floats, high: Floats, ends: Integers, plain: Booleans
+) -> tuple[Integers, Integers, Booleans]:
+    low = np.where(np.isnan(low) & ~np.isnan(high), -np.inf, low)
+    high = np.where(np.isnan(high) & ~np.isnan(low), np.inf, high)
+    wrong = plain & ((low > high) | ((low == high) & (ends != 0)))
+    if wrong.any():
+        at = int(np.flatnonzero(wrong)[0])
+        raise InputError(
+            f"the typed columns of {name} say a range from {low[at]} to {high[at]}, which is empty"
+        )
+    return encode_ranges(low, high, ends)
+
+
+def _typed(rows: Rows) -> dict[str, tuple[Floats, Floats, Integers]]:
+    """Return low ends, high ends and open ends by attribute."""
+    names = rows.schema.names
+    if "ranges" in names:
+        return _from_maps(rows.column("ranges"))
+    found = {}
+    for name in typed_attributes(names):
+        ends = np.zeros(rows.num_rows, np.int64)
+        if f"open_{name}" in names:
+            column = rows.column(f"open_{name}")
+            if column.null_count < rows.num_rows:
+                ends = np.asarray(pc.fill_null(column, 0)).astype(np.int64)
+        found[name] = (_floats(rows.column(f"lo_{name}")), _floats(rows.column(f"hi_{name}")), ends)
+    return found
+
+
+def _from_maps(column: pa.Array) -> dict[str, tuple[Floats, Floats, Integers]]:
+    """Return what maps say, one attribute at a time."""
+    if isinstance(column, pa.ChunkedArray):
+        column = column.combine_chunks()
+    count = len(column)
+    offsets = np.asarray(column.offsets)
+    lengths = np.where(np.asarray(pc.is_valid(column)), np.diff(offsets), 0)
+    keys = column.keys.slice(offsets[0], offsets[-1] - offsets[0]).dictionary_encode()
+    items = column.items.slice(offsets[0], offsets[-1] - offsets[0])
+    low, high = (_floats(items.field(each)) for each in ("low", "high"))
+    ends = np.asarray(pc.fill_null(items.field("open"), 0)).astype(np.int64)
+    rows = np.repeat(np.arange(count), lengths)
+    codes = np.asarray(keys.indices)
+    found = {}
+    for code, name in enumerate(keys.dictionary.to_pylist()):
+        at = codes == code
+        lows, highs = np.full(count, np.nan), np.full(count, np.nan)
+        opens = np.zeros(count, np.int64)
+        lows[rows[at]], highs[rows[at]], opens[rows[at]] = low[at], high[at], ends[at]
+        found[name] = (lows, highs, opens)
+    return found
+
+
+def _floats(column: pa.Array | pa.ChunkedArray) -> Floats:
+    if not pa.types.is_float64(column.type):
+        column = column.cast(pa.float64())
+    return np.asarray(column.to_numpy(zero_copy_only=False) if isinstance(column, pa.Array)
+                      else column.to_numpy())  # fmt: skip
+
+
+def _flags(column: pa.Array | pa.ChunkedArray) -> Booleans:
+    filled = pc.fill_null(column, False)
+    if isinstance(filled, pa.ChunkedArray):
+        return np.asarray(filled.to_numpy(), np.bool_).copy()
+    return np.asarray(filled.to_numpy(zero_copy_only=False), np.bool_).copy()
+
+
+def _strings(column: pa.Array | pa.ChunkedArray, vocabulary: Vocabulary) -> Integers:
+    """Return the positions of strings, -1 for none."""
+    if isinstance(column, pa.ChunkedArray):
+        column = column.combine_chunks()
+    encoded = column.dictionary_encode()
+    known = [vocabulary.position(text) for text in encoded.dictionary.to_pylist()]
+    codes = np.asarray(pc.fill_null(encoded.indices, -1)).astype(np.int64)
+    return np.array([*known, -1], np.int64)[codes]
+
+
+def _filters(rows: Rows, which: Integers, types: TypeHierarchy | None) -> list[Filter]:
+    """Return the filters of some rows as objects: from their text, or from what is typed."""
+    if "filter" in rows.schema.names:
+        texts = rows.column("filter").take(pa.array(which)).to_pylist()
+    else:
+        texts = [None] * len(which)
+    made = []
+    for row, text in zip(which.tolist(), texts, strict=True):
+        try:
+            made.append(_typed_filter(rows, row) if text is None else read_filter(text, types))
+        except FilterError as error:
+            reason = " ".join(str(error).split())
+            raise InputError(f"the filter {text!r} cannot be read: {reason}") from error
+    return made
+
+
+def _typed_filter(rows: Rows, row: int) -> Filter:
+    constraints: dict[str, Any] = {}
+    for name, (lows, highs, ends) in _typed(rows.slice(row, 1)).items():
+        low, high, open_ends = float(lows[0]), float(highs[0]), int(ends[0])
+        if low == low or high == high:
+            constraints[name] = Numbers.interval(
+                low if abs(low) < np.inf else None,
+                high if abs(high) < np.inf else None,
+                low_open=bool(open_ends & 1),
+                high_open=bool(open_ends & 2),
+            )
+    if "type" in rows.schema.names and rows.column("type")[row].is_valid:
+        constraints["type"] = Strings.points((rows.column("type")[row].as_py(),))
+    return Filter(constraints)
+
+
+# -- blocks ----------------------------------------------------------------------------------------
+
+
+def packed(rows: Rows) -> bytes:
+    """Return rows as bytes that can be one value in a row of a block join."""
+    sink = pa.BufferOutputStream()
+    table = pa.Table.from_batches([rows]) if isinstance(rows, pa.RecordBatch) else rows
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table.combine_chunks())
+    return bytes(sink.getvalue().to_pybytes())
+
+
+def unpacked(data: bytes) -> pa.Table:
+    """Return the rows that were packed."""
+    with pa.ipc.open_stream(data) as reader:
+        return reader.read_all()
+
+
+def regrouped(batches: Iterable[pa.RecordBatch], size: int) -> Iterator[pa.Table]:
+    """Yield the rows of batches in tables of a size, the last one of what is left."""
+    waiting: list[pa.RecordBatch] = []
+    count = 0
+    for batch in batches:
+        while batch.num_rows:
+            part = batch.slice(0, size - count)
+            batch = batch.slice(part.num_rows)  # noqa: PLW2901 - the rest of it
+            waiting.append(part)
+            count += part.num_rows
+            if count == size:
+                yield pa.Table.from_batches(waiting)
+                waiting, count = [], 0
+    if waiting:
+        yield pa.Table.from_batches(waiting)
