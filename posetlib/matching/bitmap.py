@@ -18,7 +18,7 @@ from posetlib.change import Pair
 from posetlib.constraints.base import Constraint
 from posetlib.filters import Filter
 from posetlib.matching.base import Matcher, Notification, check_notification
-from posetlib.matching.bitmaps import WORD, AttributeBitmaps, Words
+from posetlib.matching.bitmaps import DOUBTED, REFUSED, WORD, AttributeBitmaps, Words
 from posetlib.matching.cells import Readings
 from posetlib.matching.slots import Slots
 from posetlib.values import MISSING, lookup
@@ -152,14 +152,14 @@ class BitmapMatcher(Matcher):
         slots = self._ready()
         rows = self._rows(notification)
         blocked = self._dead
-        for bitmaps, row in rows:
-            blocked = blocked | bitmaps.doubted[row]
+        for table, row in rows:
+            blocked = blocked | table[2 * row + DOUBTED]
         answer = self._answer(np.packbits(_found(slots, blocked)).tobytes())
         if len(answer) == len(slots.groups) and not slots.loose:
             return answer
         refused = self._dead
-        for bitmaps, row in rows:
-            refused = refused | bitmaps.refused[row]
+        for table, row in rows:
+            refused = refused | table[2 * row + REFUSED]
         more: set[Hashable] = set()
         if slots.loose:
             sure = np.flatnonzero(_bits(~blocked[slots.grouped :])) + slots.grouped * WORD
@@ -167,15 +167,15 @@ class BitmapMatcher(Matcher):
         self._ask(slots, blocked & ~refused, notification, answer, more)
         return answer.union(more) if more else answer
 
-    def _rows(self, notification: Notification) -> list[tuple[AttributeBitmaps, int]]:
-        """Return the row of each attribute."""
+    def _rows(self, notification: Notification) -> list[tuple[Words, int]]:
+        """Return the table and the row of each attribute."""
         rows = []
         try:
             for name, bitmaps in self._attributes.items():
                 value = notification.get(name, MISSING)
                 if value is MISSING and "." in name:
                     value = lookup(notification, name)
-                rows.append((bitmaps, bitmaps.cells.row(value)))
+                rows.append((bitmaps.table, bitmaps.cells.row(value)))
         except AttributeError:
             check_notification(notification)
             raise
@@ -192,7 +192,7 @@ class BitmapMatcher(Matcher):
         more: set[Hashable],
     ) -> None:
         """Ask the filters in doubt, as long as their interface is not found."""
-        for word in np.flatnonzero(doubts).tolist():
+        for word in doubts.nonzero()[0].tolist():
             bits = int(doubts[word])
             while bits:
                 lowest = bits & -bits
@@ -237,14 +237,13 @@ class BitmapMatcher(Matcher):
 
     def _match_chunk(self, slots: Slots, chunk: list[Notification]) -> list[frozenset[Hashable]]:
         readings = self._read(chunk)
-        blocked = self._union(len(chunk), [(each.doubted, read.rows) for each, read in readings])
+        rows = [(bitmaps.table, 2 * read.rows) for bitmaps, read in readings]
+        blocked = self._union(len(chunk), [(table, row + DOUBTED) for table, row in rows])
         found = _found(slots, blocked)
         # Events for which there is more to find.
-        left = np.flatnonzero(~found.all(axis=1)) if not slots.loose else np.arange(len(chunk))
+        left = np.arange(len(chunk)) if slots.loose else (~found.all(axis=1)).nonzero()[0]
         if left.size:
-            doubts = self._union(
-                left.size, [(each.refused, read.rows[left]) for each, read in readings]
-            )
+            doubts = self._union(left.size, [(table, row[left] + REFUSED) for table, row in rows])
             np.invert(doubts, out=doubts)
             doubts &= blocked[left]
             candidates = _candidates(slots, doubts, left, found)
@@ -361,7 +360,8 @@ def _candidates(
     slots: Slots, doubts: Words, left: _Numbers, found: _Flags
 ) -> tuple[_Numbers, _Numbers]:
     """Return the (event, place) pairs in doubt whose interface is not found without them."""
-    events, words = np.nonzero(doubts)
+    # In numpy, nonzero is quick for what is flat and boolean.
+    events, words = np.divmod((doubts.reshape(-1) != 0).nonzero()[0], doubts.shape[1])
     groups = slots.group_of_word[words]
     grouped = groups < len(slots.groups)
     open_ = ~grouped

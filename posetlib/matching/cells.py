@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -30,12 +30,23 @@ from posetlib.matching.footprints import (
 )
 from posetlib.values import MISSING, Number, exact
 
-__all__ = ["ABSENT", "UNKNOWN", "Cells", "Ranges", "Reach", "Readings", "float_after"]
+__all__ = [
+    "ABSENT",
+    "UNKNOWN",
+    "Cells",
+    "Floats",
+    "Intervals",
+    "Ranges",
+    "Reach",
+    "Readings",
+    "as_floats",
+    "float_after",
+]
 
-#: The attribute is not there.
-ABSENT: Final = 0
 #: A value that is not read any further: every constraint is asked.
-UNKNOWN: Final = 1
+UNKNOWN: Final = 0
+#: The attribute is not there.
+ABSENT: Final = 1
 _OTHERS: Final = 2
 _FALSE: Final = 3
 _NUMBERS: Final = 5
@@ -49,6 +60,7 @@ _SMALL: Final = frozenset(
 _NUMERIC: Final = _SMALL | {int, np.int64, np.uint64}
 _MEMORY: Final = 1 << 14
 
+Floats = NDArray[np.float64]
 #: Half-open ranges of rows, disjoint and in order.
 Ranges = list[tuple[int, int]]
 
@@ -66,12 +78,21 @@ class Reach(NamedTuple):
         return self.sure == self.possible[1:]
 
 
+class Intervals(NamedTuple):
+    """The rows that many intervals reach: sure from inner first to inner last, possible all."""
+
+    first: NDArray[np.intp]
+    inner_first: NDArray[np.intp]
+    inner_last: NDArray[np.intp]
+    last: NDArray[np.intp]
+
+
 class Readings(NamedTuple):
     """Where the values of many notifications lie."""
 
     rows: NDArray[np.intp]
     #: The values as float64, NaN for what is none; None where no value has been read as one.
-    floats: NDArray[np.float64] | None
+    floats: Floats | None
     #: Whether each is a number that float64 does not hold, or not read further; None if none is.
     inexact: NDArray[np.bool_] | None
 
@@ -87,16 +108,20 @@ class Cells:
     [(6, 8)]
     """
 
-    def __init__(self, constraints: Iterable[Constraint] = (), *, limit: int) -> None:
-        ends: tuple[list[Any], list[Any]] = ([], [])
-        for constraint in constraints:
+    def __init__(
+        self, constraints: Collection[Constraint] = (), *, limit: int, quantiles: int | None = None
+    ) -> None:
+        number_ends: list[Any] = []
+        string_ends: list[Any] = []
+        for constraint in _sample(constraints, 4 * limit):
             made = footprint(constraint)
-            for found, pieces in zip(ends, (made.numbers, made.strings), strict=True):
-                for low, high, _ in pieces:
-                    found.append(low)
-                    found.append(high)
-        self._number_cuts, few_numbers = _cuts(ends[0], NUMBER_LINE, limit)
-        self._string_cuts, few_strings = _cuts(ends[1], STRING_LINE, limit)
+            for piece in made.numbers:
+                number_ends += piece[:2]
+            for piece in made.strings:
+                string_ends += piece[:2]
+        chosen = limit if quantiles is None else quantiles
+        self._number_cuts, few_numbers = _cuts(number_ends, NUMBER_LINE, limit, chosen)
+        self._string_cuts, few_strings = _cuts(string_ends, STRING_LINE, limit, chosen)
         #: Whether there are too many ends for a cut at each.
         self.many_numbers, self.many_strings = not few_numbers, not few_strings
         self._thresholds = [float_after(cut) for cut in self._number_cuts]
@@ -125,6 +150,38 @@ class Cells:
         if len(possible) > 2:  # parts of a union may touch one cell, and rows that touch are joined
             sure, possible = list(normal(sure)), [possible[0], *normal(possible[1:])]
         return Reach(sure, possible)
+
+    def reach_intervals(self, lows: Floats, highs: Floats) -> Intervals | None:
+        """Return the rows that closed intervals reach, all at once, or None if it cannot be told.
+
+        The rows are those of ``reach``, and the ends may be infinite.
+        """
+        thresholds = self._threshold_array
+        if (thresholds[1:] == thresholds[:-1]).any():
+            return None  # cuts with no float between them
+        # An end may be as near to a cut as floats can tell, and only then it may be the same cut.
+        beyond = np.append(thresholds, np.nan)
+        befores, behinds = [], []
+        for (number, after), at in zip(self._number_cuts, self._thresholds, strict=True):
+            befores.append(not after and number == at)
+            behinds.append(bool(after) and number == math.nextafter(at, -math.inf))
+        before, behind = (np.array([*each, False]) for each in (befores, behinds))
+        first = thresholds.searchsorted(lows)
+        near = beyond[first] == lows
+        same = near & before[first]
+        first += near & ~same  # such a cut lies between the end and the float before it
+        after_high = np.nextafter(highs, np.inf)
+        last = thresholds.searchsorted(after_high)
+        met = (beyond[last] == after_high) & behind[last]
+        lowest, highest = np.isneginf(lows), np.isposinf(highs)
+        first[lowest] = 0
+        last[highest] = len(thresholds)
+        return Intervals(
+            _NUMBERS + first + (same & ~lowest),
+            _NUMBERS + first + ~lowest,
+            _NUMBERS + last + (met | highest),
+            _NUMBERS + last + 1,
+        )
 
     @staticmethod
     def _reach_few(made: Footprint, sure: Ranges, possible: Ranges) -> None:
@@ -172,15 +229,14 @@ class Cells:
     def read(self, values: list[Any]) -> Readings:
         """Return the rows of many values: at the speed of numpy where all are plain numbers."""
         kinds = set(map(type, values))
-        if kinds <= _NUMERIC:
-            floats = _as_floats(values, all_small=kinds <= _SMALL)
-            if floats is not None:
-                rows = self._threshold_array.searchsorted(floats, side="right")
-                rows += _NUMBERS
-                nan = np.isnan(floats)
-                if nan.any():
-                    rows[nan] = _OTHERS
-                return Readings(rows, floats, None)
+        floats = as_floats(values, kinds)
+        if floats is not None:
+            rows = self._threshold_array.searchsorted(floats, side="right")
+            rows += _NUMBERS
+            nan = np.isnan(floats)
+            if nan.any():
+                rows[nan] = _OTHERS
+            return Readings(rows, floats, None)
         if kinds == {str}:
             known = self._rows_of_strings
             listed = [known.get(value) or self._string_row(value) for value in values]
@@ -201,19 +257,29 @@ class Cells:
         return Readings(rows, floats, inexact if inexact.any() else None)
 
 
-def _as_floats(values: list[Any], *, all_small: bool) -> NDArray[np.float64] | None:
-    """Return numbers as float64, or None if that might lose anything."""
+def as_floats(values: list[Any], kinds: set[type]) -> Floats | None:
+    """Return numbers of some types as float64, or None if that might lose anything."""
+    if not kinds <= _NUMERIC:
+        return None
     try:
         floats = np.array(values, dtype=np.float64)
     except OverflowError:
         return None
     # An integer just above 2**53 may be rounded to it, and none is rounded to less.
-    if all_small or bool((np.abs(floats) < _EXACT_INTEGERS).all()):
+    if kinds <= _SMALL or bool(((np.abs(floats) < _EXACT_INTEGERS) | np.isinf(floats)).all()):
         return floats
     return None
 
 
-def _cuts(ends: list[Any], line: Line, limit: int) -> tuple[list[Any], bool]:
+def _sample(constraints: Collection[Constraint], size: int) -> Collection[Constraint]:
+    """Return the distinct constraints, or if those are too many, one of every so many of all."""
+    distinct = dict.fromkeys(constraints)
+    if len(distinct) <= size:
+        return distinct
+    return list(constraints)[:: len(constraints) // size]
+
+
+def _cuts(ends: list[Any], line: Line, limit: int, quantiles: int) -> tuple[list[Any], bool]:
     """Return where to cut a line, and whether that is at every end."""
     distinct = set(ends)
     distinct -= set(line)
@@ -221,7 +287,7 @@ def _cuts(ends: list[Any], line: Line, limit: int) -> tuple[list[Any], bool]:
         return sorted(distinct), True
     ends = sorted(end for end in ends if end not in line)
     # Ends that many constraints share are the likelier to be chosen: all are in the list.
-    chosen = {ends[len(ends) * i // limit] for i in range(limit)}
+    chosen = {ends[len(ends) * i // quantiles] for i in range(quantiles)}
     return sorted(chosen), False
 
 
