@@ -6,6 +6,7 @@ import re
 from typing import Final
 
 from posetlib.errors import FilterError
+from posetlib.values import is_text
 
 __all__ = ["KEYWORDS", "NAME_PATTERN", "check_name", "name_text"]
 
@@ -25,7 +26,7 @@ def check_name(name: object) -> str:
         raise FilterError(f"an attribute's name is a string that is not empty, not {name!r}")
     if len(name) > _MAX_LENGTH:
         raise FilterError(f"an attribute's name has at most {_MAX_LENGTH} characters")
-    if not name.isascii() and re.search("[\ud800-\udfff]", name):
+    if not is_text(name):
         raise FilterError("an attribute's name is valid Unicode: half a surrogate pair was given")
     return str(name)
 

@@ -26,6 +26,7 @@ __all__ = [
     "element_value",
     "exact",
     "integral",
+    "is_text",
     "lookup",
     "number_text",
     "shortened",
@@ -146,9 +147,14 @@ def check_number(value: object) -> Number:
     return number
 
 
+def is_text(value: str) -> bool:
+    """Return whether a string is valid Unicode; one with half a surrogate pair only exists."""
+    return value.isascii() or not _SURROGATE.search(value)
+
+
 def check_string(value: str) -> str:
     """Return a string that a filter may hold, or raise FilterError."""
-    if not value.isascii() and _SURROGATE.search(value):
+    if not is_text(value):
         raise FilterError("a string of a filter is valid Unicode: half a surrogate pair was given")
     return str(value)
 
@@ -162,7 +168,7 @@ def domain_of(value: object) -> str | None:
     if isinstance(value, bool | np.bool_):
         return "bool"
     if isinstance(value, str):
-        return "string"
+        return "string" if is_text(value) else None
     if isinstance(value, list | tuple | Set):
         return "set"
     number = exact(value)
@@ -181,7 +187,7 @@ def element_key(value: object) -> ElementKey:
     (True, False)
     """
     if isinstance(value, str):
-        return (2, str(value))
+        return (2, str(value)) if is_text(value) else (3, object())
     if isinstance(value, bool | np.bool_):
         return (0, bool(value))
     number = exact(value)

@@ -238,7 +238,10 @@ class Mixture(Constraint):
         )
 
     def merge(self, other: Constraint) -> Constraint | None:
-        return disjunction([self, other])
+        try:
+            return disjunction([self, other])
+        except FilterError:  # of two domains, or too many alternatives
+            return None
 
     def intersect(self, other: Constraint) -> Constraint | None:
         return conjunction([self, other])

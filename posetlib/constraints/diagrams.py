@@ -8,6 +8,7 @@ i + 2. Reduced and numbered in one fixed way, so that equal functions are equal 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from itertools import accumulate
 from typing import Any, Final, TypeAlias
 
 __all__ = [
@@ -17,6 +18,7 @@ __all__ = [
     "Key",
     "TooLargeError",
     "both",
+    "common_path",
     "difference_path",
     "either",
     "evaluate",
@@ -29,6 +31,7 @@ __all__ = [
     "prime_clauses",
     "restrict",
     "some_of",
+    "width",
 ]
 
 Key: TypeAlias = tuple[int, Any]
@@ -39,9 +42,10 @@ Diagram: TypeAlias = tuple[tuple[Node, ...], int]
 FALSE: Final[Diagram] = ((), 0)
 TRUE: Final[Diagram] = ((), 1)
 _MAX_STEPS: Final = 400_000
+_MAX_PAIRS: Final = 4_000_000
 # Joining two diagrams may cost this much beside a multiple of their size.
-_MIN_STEPS: Final = 4_000
-_GROWTH: Final = 8
+_MIN_STEPS: Final = 10_000
+_GROWTH: Final = 70
 
 
 class TooLargeError(Exception):
@@ -182,26 +186,53 @@ def difference_path(a: Diagram, b: Diagram) -> dict[Key, bool] | None:
 
     None says that b covers a.
     """
+    return _path(a, b, 0)
+
+
+def common_path(a: Diagram, b: Diagram) -> dict[Key, bool] | None:
+    """Return elements to have and to lack so that a set is one of both, or None."""
+    return _path(a, b, 1)
+
+
+def _path(a: Diagram, b: Diagram, wanted: int) -> dict[Key, bool] | None:
+    """Return a way to 1 in the first diagram that comes to `wanted` in the second, or None."""
     (nodes_a, root_a), (nodes_b, root_b) = a, b
     seen = set()
     stack: list[tuple[int, int, tuple[Any, ...] | None]] = [(root_a, root_b, None)]
     while stack:
         i, j, path = stack.pop()
-        if i == 0 or j == 1 or (i, j) in seen:
+        if i == 0 or j == 1 - wanted or (i, j) in seen:
             continue
-        if i == 1 and j == 0:
+        if i == 1 and j == wanted:
             result = {}
             while path is not None:
                 key, has, path = path
                 result[key] = has
             return result
         seen.add((i, j))
-        if len(seen) > _MAX_STEPS:
+        if len(seen) > _MAX_PAIRS:
             raise TooLargeError
         key, (low_a, low_b), (high_a, high_b) = _children(nodes_a, i, nodes_b, j)
         stack.append((high_a, high_b, (key, True, path)))
         stack.append((low_a, low_b, (key, False, path)))
     return None
+
+
+def width(a: Diagram) -> int:
+    """Return how many nodes at most wait below one element: what a comparison keeps apart."""
+    order = keys(a)
+    position = {key: index for index, key in enumerate(order)}
+    first: dict[int, int] = {a[1]: -1}  # how high up each node is first pointed at
+    for number in range(len(a[0]) + 1, 1, -1):
+        key, low, high = a[0][number - 2]
+        for child in (low, high):
+            first[child] = min(first.get(child, len(order)), position[key])
+    opened = [0] * (len(order) + 1)
+    for number, start in first.items():
+        if number > 1:
+            opened[start + 1] += 1
+            opened[position[a[0][number - 2][0]] + 1] -= 1
+    return max(accumulate(opened))
 
 
 def restrict(a: Diagram, decided: Mapping[Key, bool]) -> Diagram:

@@ -30,7 +30,10 @@ __all__ = ["ALL_SETS", "MultiValues"]
 #: The key of "has an element that is not named"; it sorts before every element.
 _OTHERS: Final[Key] = (-1, 0)
 _MAX_CLAUSES: Final = 64
-_MAX_ELEMENTS: Final = 50_000
+# Two diagrams compare in steps of about the size of one times the width of the other: with these
+# limits every two that exist can be compared.
+_MAX_ELEMENTS: Final = 20_000
+_MAX_WIDTH: Final = 64
 _TOO_COMPLEX: Final = "too complex: this combination of conditions on a set"
 
 
@@ -124,15 +127,17 @@ class MultiValues(Constraint):
             return Constraint.covers(self, other)
         try:
             return _outside(other, self) is None
-        except TooLargeError:
+        except TooLargeError:  # the limits of each constraint keep pairs within this one
             return self == other
 
     def overlaps(self, other: Constraint) -> bool:
         if not isinstance(other, MultiValues):
             return Constraint.overlaps(self, other)
         try:
-            return _joined(_parts(self), _parts(other), diagrams.both)[1] != FALSE
-        except FilterError:
+            named = self.named | other.named
+            a, b = _widened(_parts(self), named), _widened(_parts(other), named)
+            return diagrams.common_path(a, b) is not None
+        except TooLargeError:
             return True
 
     def merge(self, other: Constraint) -> Constraint | None:
@@ -282,6 +287,8 @@ def _writable(named: frozenset[Key], diagram: Diagram) -> MultiValues:
     try:
         made = MultiValues(named, diagram)
         made.clauses("x")
+        if diagrams.width(made.diagram) > _MAX_WIDTH:
+            raise TooLargeError
     except TooLargeError:
         raise FilterError(_TOO_COMPLEX) from None
     return made

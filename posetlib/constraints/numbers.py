@@ -270,6 +270,8 @@ class Numbers(Constraint):
         for low, high in runs:
             if high - low <= 2:
                 single += range(low, high)
+            elif low == -_INF and high == _INF:
+                result.append(f"{name}:int is number")
             else:
                 last = _HIGHEST if high == _INF else (high - 1, 1)
                 result.append(_interval_text(f"{name}:int", (low, 0), last))

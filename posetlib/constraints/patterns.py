@@ -25,6 +25,7 @@ __all__ = [
     "TooComplexError",
     "after_prefix",
     "as_intervals",
+    "count_states",
     "find_string",
     "fresh_character",
     "term_matches",
@@ -32,7 +33,6 @@ __all__ = [
 
 _MAX_STATES: Final = 200_000
 _MAX_PIECES: Final = 2_000
-_MAX_TEXT: Final = 20_000
 _LAST: Final = "\U0010ffff"
 
 
@@ -229,9 +229,6 @@ class Product:
                 )
             return places[condition]
 
-        size = sum(len(p.text) for t in (*wanted, *unwanted) for p in (*t.having, *t.lacking))
-        if size > _MAX_TEXT:
-            raise TooComplexError
         self.wanted = _Alternatives(wanted, place)
         self.unwanted = _Alternatives(unwanted, place)
         used = {
@@ -308,6 +305,23 @@ def _readable(low: int, high: int) -> str | None:
             return chr(max(low, first))
     code = max(low, 0xE000)  # what lies between are surrogates, which are no characters
     return chr(code) if code < high else None
+
+
+def count_states(terms: Sequence[Term], at_most: int) -> int:
+    """Return how many states the automaton of some terms has; TooComplexError past a number."""
+    product = Product(terms, ())
+    seen = {product.start}
+    queue = deque([product.start])
+    while queue:
+        state = queue.popleft()
+        for character, _, _ in product.alphabet:
+            following = product.step(state, character)
+            if following not in seen and product.settled(following) is None:
+                if len(seen) >= at_most:
+                    raise TooComplexError
+                seen.add(following)
+                queue.append(following)
+    return len(seen)
 
 
 def find_string(wanted: Sequence[Term], unwanted: Sequence[Term]) -> str | None:

@@ -19,10 +19,12 @@ from posetlib.constraints.patterns import (
     Term,
     TooComplexError,
     as_intervals,
+    count_states,
     find_string,
     term_matches,
 )
 from posetlib.errors import FilterError
+from posetlib.intervals import Cut
 
 __all__ = ["implies", "is_single_pattern", "simplified"]
 
@@ -30,6 +32,10 @@ _MAX_TERMS: Final = 128
 _MAX_PATTERNS: Final = 8  # per alternative: each substring doubles what a search may visit
 _MAX_TEXT: Final = 4_000
 _MAX_WIDENED: Final = 32
+# The product of any two of these is less than what a search may visit: a single alternative is
+# held against others condition by condition, and a condition has no more states than characters.
+_MAX_STATES: Final = 256
+_MAX_STATES_ALONE: Final = 768
 _MAX_REDUCED: Final = 256
 
 
@@ -38,13 +44,8 @@ def simplified(terms: Iterable[Term]) -> tuple[Term, ...]:
 
     FilterError for more patterns than comparisons could handle.
     """
-    grouped: dict[tuple[tuple[Pattern, ...], tuple[Pattern, ...]], list[tuple[object, object]]] = {}
-    for term in terms:
-        patterns = _reduced(term.having, term.lacking)
-        if patterns is not None:
-            grouped.setdefault(patterns, []).extend(term.pairs)
-    united = [Term(intervals.normal(pairs), *patterns) for patterns, pairs in grouped.items()]
-    united = [term for term in united if term.pairs]
+    reduced = ((term.pairs, _reduced(term.having, term.lacking)) for term in terms)
+    united = _united(Term(pairs, *patterns) for pairs, patterns in reduced if patterns is not None)
     if all(not term.having and not term.lacking for term in united):
         return tuple(united)
     if len(united) == 1 and is_single_pattern(united[0]):
@@ -53,15 +54,29 @@ def simplified(terms: Iterable[Term]) -> tuple[Term, ...]:
     if len(united) == 1 and united[0].pairs == ALL:
         # With a fresh character between them patterns do not interact: what `_reduced` keeps is
         # possible, and none of it follows from the rest.
-        return tuple(united)
-    if all(is_single_pattern(term) and term.having for term in united):
-        return _without_implied(united)
-    return _widened(united)
+        result = tuple(united)
+    elif all(is_single_pattern(term) and term.having for term in united):
+        result = _without_implied(united)
+    else:
+        result = _widened(united)
+    _check_states(result)
+    return result
 
 
 def is_single_pattern(term: Term) -> bool:
     """Return whether the term is one pattern, wanted or not, and nothing else."""
     return term.pairs == ALL and len(term.having) + len(term.lacking) == 1
+
+
+def _check_states(terms: Sequence[Term]) -> None:
+    """Refuse what would make comparisons long: any two that pass are compared in full."""
+    limit = _MAX_STATES_ALONE if len(terms) == 1 else _MAX_STATES
+    try:
+        count_states(terms, limit)
+    except TooComplexError:
+        raise FilterError(
+            f"too complex: suffix and contains patterns with more than {limit} states between them"
+        ) from None
 
 
 def _check_size(terms: Sequence[Term]) -> None:
@@ -151,34 +166,56 @@ def _order(term: Term) -> tuple[object, ...]:
 
 
 def _widened(terms: Sequence[Term]) -> tuple[Term, ...]:
-    possible = [term for term in terms if not _within(term, ())]
-    if not possible:
-        return ()
+    """Return the terms as wide and as few as they can be; again until nothing changes."""
     try:
-        plain = as_intervals(possible)
+        plain = as_intervals(terms)
+        if plain is not None:
+            return (Term(plain),) if plain else ()
+        before: list[Term] = []
+        now = list(terms)
+        while now != before and len(now) <= _MAX_WIDENED:
+            before, now = now, _once(now)
     except TooComplexError:
         raise FilterError("too complex: this mixture of suffix or contains with others") from None
-    if plain is not None:
-        return (Term(plain),) if plain else ()
-    if len(possible) <= _MAX_WIDENED:
-        possible = [_widen(term, possible) for term in sorted(possible, key=_order)]
-    kept = sorted(set(possible), key=_order)
+    return tuple(sorted(now, key=_order))
+
+
+def _once(terms: Sequence[Term]) -> list[Term]:
+    possible = [each for term in terms for each in _alone(term)]
+    wide = [_widen(term, possible) for term in sorted(possible, key=_order)]
+    kept = sorted(set(wide), key=_order)
     # The longest descriptions go first if the others say the same.
-    for term in sorted(
-        kept, key=lambda t: (len(t.having) + len(t.lacking), _order(t)), reverse=True
-    ):
+    for term in sorted(kept, key=lambda t: (_conditions(t), _order(t)), reverse=True):
         others = [other for other in kept if other != term]
         if others and _within(term, others):
             kept = others
-    kept = [_trimmed(term, [other for other in kept if other != term]) for term in kept]
-    merged: dict[tuple[object, object], list[tuple[object, object]]] = {}
-    for term in kept:
-        merged.setdefault((term.having, term.lacking), []).extend(term.pairs)
-    result = [
-        Term(intervals.normal(pairs), having, lacking)  # type: ignore[arg-type]
-        for (having, lacking), pairs in merged.items()
-    ]
-    return tuple(sorted(result, key=_order))
+    # One after the other: what one leaves to the others, they must keep.
+    for index, term in enumerate(kept):
+        kept[index] = _trimmed(term, kept[:index] + kept[index + 1 :])
+    return sorted(_united(kept), key=_order)
+
+
+def _alone(term: Term) -> tuple[Term, ...]:
+    """Return a term as intervals if it amounts to that; nothing if no string satisfies it."""
+    if not term.having and not term.lacking:
+        return (term,)
+    plain = as_intervals((term,))
+    if plain is None:
+        return (term,)
+    return (Term(plain),) if plain else ()
+
+
+def _conditions(term: Term) -> int:
+    return len(term.having) + len(term.lacking)
+
+
+def _united(terms: Iterable[Term]) -> list[Term]:
+    """Return the terms with the intervals of those with the same patterns together."""
+    grouped: dict[tuple[tuple[Pattern, ...], tuple[Pattern, ...]], list[tuple[Cut, Cut]]] = {}
+    for term in terms:
+        grouped.setdefault((term.having, term.lacking), []).extend(term.pairs)
+    united = [Term(intervals.normal(pairs), *patterns) for patterns, pairs in grouped.items()]
+    return [term for term in united if term.pairs]
 
 
 def _widen(term: Term, whole: Sequence[Term]) -> Term:

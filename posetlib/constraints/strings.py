@@ -29,11 +29,12 @@ from posetlib.constraints.patterns import (
 from posetlib.constraints.simplifying import implies, is_single_pattern, simplified
 from posetlib.errors import FilterError
 from posetlib.intervals import Pairs
-from posetlib.values import MISSING, check_string, value_text
+from posetlib.values import MISSING, check_string, is_text, value_text
 
 __all__ = ["ALL_STRINGS", "Strings"]
 
 _MAX_LIKELY: Final = 50
+_MAX_PATTERN: Final = 500
 
 
 @final
@@ -96,12 +97,12 @@ class Strings(Constraint):
     @classmethod
     def suffix(cls, text: str) -> Strings:
         """Return the strings that end with a text."""
-        return cls([Term(ALL, (Pattern("suffix", check_string(text)),))])
+        return cls([Term(ALL, (_pattern("suffix", text),))])
 
     @classmethod
     def containing(cls, text: str) -> Strings:
         """Return the strings in which a text occurs."""
-        return cls([Term(ALL, (Pattern("contains", check_string(text)),))])
+        return cls([Term(ALL, (_pattern("contains", text),))])
 
     @classmethod
     def union(cls, members: Iterable[Strings]) -> Strings:
@@ -144,7 +145,7 @@ class Strings(Constraint):
     # -- meaning -----------------------------------------------------------------------------------
 
     def matches(self, value: Any) -> bool:
-        if not isinstance(value, str):
+        if not isinstance(value, str) or not is_text(value):
             return False
         if self._pairs is not None:
             return intervals.contains(self._pairs, value)
@@ -159,10 +160,19 @@ class Strings(Constraint):
             return True
         if _single_patterns(self, other):
             return _pattern_covers(self.terms[0], other.terms[0])
-        try:
-            return _string_outside(other, self) is None
-        except TooComplexError:
-            return all(any(_implied(a, b) for a in self.terms) for b in other.terms)
+        return all(_string_outside(other, part) is None for part in self._parts())
+
+    def _parts(self) -> tuple[Strings, ...]:
+        """Return constraints that together say the same: a single term's conditions one by one.
+
+        To cover all of them is to cover the whole, and one by one they take less of a search.
+        """
+        if len(self.terms) > 1 or self._pairs is not None:
+            return (self,)
+        (pairs, having, lacking) = self.terms[0]
+        parts = [Term(ALL, (pattern,)) for pattern in having]
+        parts += [Term(ALL, (), (pattern,)) for pattern in lacking]
+        return tuple(Strings([part]) for part in [Term(pairs), *parts])
 
     def _covers_names(self, other: Constraint) -> bool:
         """Cover `isa` when it names fewer strings than these; equally many would be a tie."""
@@ -181,6 +191,9 @@ class Strings(Constraint):
             return intervals.overlaps(self._pairs, other._pairs)
         if _single_patterns(self, other):
             return not _pattern_covers(_opposite(other.terms[0]), self.terms[0])
+        for likely in islice(_likely_strings(self, other), _MAX_LIKELY):
+            if self.matches(likely) and other.matches(likely):
+                return True
         try:
             return _string_in(_shared(self.terms, other.terms)) is not None
         except TooComplexError:
@@ -217,20 +230,17 @@ class Strings(Constraint):
         return self._pairs == ALL
 
     def example(self) -> Any:
-        try:
-            found = _string_in(self.terms)
-        except TooComplexError:
-            return MISSING
-        return MISSING if found is None else found
+        likely = filter(self.matches, islice(_likely_strings(self, self), _MAX_LIKELY))
+        return next(likely, None) or _string_in(self.terms) or ""
 
     def example_outside(self, other: Constraint) -> Any:
+        names: frozenset[str] | None = getattr(other, "names", None)
+        if names is not None:
+            return self.example_outside(Strings.points(names))
         if not isinstance(other, Strings):
             return Constraint.example_outside(self, other)
-        try:
-            found = _string_outside(self, other)
-        except TooComplexError:
-            return MISSING
-        return MISSING if found is None else found
+        found = (_string_outside(self, part) for part in other._parts())
+        return next((value for value in found if value is not None), MISSING)
 
     # -- text and dictionaries ---------------------------------------------------------------------
 
@@ -451,16 +461,18 @@ def _read(data: dict[str, Any]) -> Constraint:
             for low, high in term["intervals"]
         ]
         having, lacking = (
-            tuple(_read_pattern(kind, text) for kind, text in term.get(key, ()))
+            tuple(_pattern(kind, text) for kind, text in term.get(key, ()))
             for key in ("having", "lacking")
         )
         terms.append(Term(intervals.normal(pairs), having, lacking))
     return Strings(terms)
 
 
-def _read_pattern(kind: str, text: str) -> Pattern:
+def _pattern(kind: str, text: str) -> Pattern:
     if kind not in ("contains", "suffix"):
         raise FilterError(f"a pattern is 'contains' or 'suffix', not {kind!r}")
+    if len(text) > _MAX_PATTERN:
+        raise FilterError(f"the text of {kind} has at most {_MAX_PATTERN} characters")
     return Pattern(kind, check_string(text))
 
 
