@@ -111,6 +111,13 @@ def test_its_commands_work_in_an_empty_environment(empty_python: Path, tmp_path:
     assert run(empty_python, "-m", "posetlib", "parse", "x>3", cwd=tmp_path).strip() == "x > 3"
 
 
+@pytest.mark.parametrize("command", ["posetlib", "posetlib-browser", "posetlib-workloads"])
+def test_its_commands_explain_themselves_without_the_extras(
+    command: str, empty_python: Path, tmp_path: Path
+) -> None:
+    assert run(empty_python.with_name(command), "--help", cwd=tmp_path).startswith("usage: ")
+
+
 def test_its_types_are_seen_from_outside(empty_python: Path, tmp_path: Path) -> None:
     program = tmp_path / "program.py"
     program.write_text(
