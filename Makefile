@@ -2,11 +2,15 @@
 #
 #   PYTHON=/path/to/python3   the interpreter for .venv (3.11 or later; default: the first found)
 #   NO_APT=1                  never install system packages, only say which are missing
+#   CHROMIUM=/path/to/chrome  the browser that the tests drive
 #   ARGS=...                  passed on to pytest, or to the benchmarks
+#   JOBS=2                    processes that run the tests; 0 for this one alone
 
 .DEFAULT_GOAL := help
 .SUFFIXES:
-.PHONY: help setup run test test-deep lint format bench clean distclean _python _system
+# The set-up comes first, also with -j; the tests are parallel in themselves.
+.NOTPARALLEL:
+.PHONY: help setup run test test-deep lint format bench clean distclean _python _system _lint
 
 BIN := .venv/bin
 SEED ?= 0
@@ -40,7 +44,6 @@ test-deep: _system ## every test and the slow sweeps, with many examples (SEED=0
 
 lint: _python _lint ## ruff, mypy, the direction of imports
 
-.PHONY: _lint
 _lint:
 	@$(BIN)/ruff check --quiet .
 	@$(BIN)/ruff format --check --quiet .
