@@ -75,7 +75,8 @@ def _why_absent(story: Story, frame: Frame, item: pl.Filter) -> tuple[str, ...]:
         ]
         if above:
             reasons.append(
-                f"{interface} added it at step {step}, and holds {_list(above)}, which covers it: "
+                f"{interface} added it at step {step}, and holds {_list(above)}, which "
+                f"{_verb(above)} it: "
                 "a filter of the same interface below its coverer would change nothing."
             )
         else:
@@ -99,8 +100,8 @@ def _why_here(
     if not parents:
         if coverers:
             sentences.append(
-                f"It is a root, although {_list(coverers)} covers it: the table is not as it "
-                "should be."
+                f"It is a root, although {_list(coverers)} {_verb(coverers)} it: the table is "
+                "not as it should be."
             )
         else:
             sentences.append("It is a root: no other filter of the table covers it.")
@@ -126,8 +127,8 @@ def _why_here(
             ]
             if beside:
                 sentences.append(
-                    f"{_list(beside)} covers it as well, in another branch: a forest keeps one "
-                    "parent, the first that was found on the way down."
+                    f"{_list(beside)} {_verb(beside)} it as well, in another branch: a forest "
+                    "keeps one parent, the first that was found on the way down."
                 )
     children = graph.children[number]
     if children:
@@ -170,6 +171,10 @@ def _nearest_miss(story: Story, roots: Sequence[int], number: int, item: pl.Filt
     if best is None:
         return []
     return [f"The nearest other root, #{best[1]}, does not: {best[2]}."]
+
+
+def _verb(numbers: Sequence[int]) -> str:
+    return "covers" if len(numbers) == 1 else "cover"
 
 
 def _list(numbers: Sequence[int], limit: int = 5) -> str:

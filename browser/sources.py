@@ -295,8 +295,8 @@ def _row(where: str, text: object, interface: object, limits: Limits) -> Operati
 
 
 def _parquet(files: Sequence[tuple[str, bytes]], limits: Limits) -> Source:
-    import pyarrow as pa  # noqa: PLC0415 - heavy, and only some need it
-    import pyarrow.parquet as pq  # noqa: PLC0415
+    import pyarrow as pa  # type: ignore[import-untyped]  # noqa: PLC0415 - heavy
+    import pyarrow.parquet as pq  # type: ignore[import-untyped]  # noqa: PLC0415
 
     rows: list[tuple[int, str, str]] = []
     for name, content in files:
@@ -346,8 +346,8 @@ def _of_rows(
 
 def read_workload(folder: Path, limits: Limits) -> Source:
     """Read the first filters of a workload directory, and a few of its notifications."""
-    import pyarrow as pa  # noqa: PLC0415 - heavy, and only some need it
-    import pyarrow.dataset as ds  # noqa: PLC0415
+    import pyarrow as pa  # noqa: PLC0415 - heavy
+    import pyarrow.dataset as ds  # type: ignore[import-untyped]  # noqa: PLC0415
 
     filters = folder / "filters"
     if not filters.is_dir():

@@ -4,6 +4,8 @@
   "use strict";
 
   const KEYS = { ArrowLeft: [60, 0], ArrowRight: [-60, 0], ArrowUp: [0, 60], ArrowDown: [0, -60] };
+  const MARKS = { added: "good", matched: "good", removed: "bad", failed: "bad", moved: "move",
+                  changed: "warn", assumed: "warn", witness: "warn" };
   const state = { drawings: {}, node: null, query: "", serial: 0, moved: new WeakSet() };
 
   function colour(name) {
@@ -28,6 +30,8 @@
   /* One stripe per interface at the left of a box; the rest of it is the ground for its text. */
   function stripes(node, hues, ground) {
     const shown = node.data("hues") || [];
+    const mark = Object.keys(MARKS).find((name) => node.hasClass(name));
+    if (mark) ground = colour(MARKS[mark] + "-ground");
     const colours = [], stops = [];
     shown.forEach((hue, i) => {
       colours.push(hues[hue % hues.length], hues[hue % hues.length]);
@@ -41,8 +45,6 @@
     const hues = Array.from({ length: 8 }, (_, i) => colour("hue-" + i));
     const ground = colour("node"), line = colour("node-line"), text = colour("text");
     const many = drawing.edges > 1500;
-    const marks = { added: "good", matched: "good", removed: "bad", failed: "bad", moved: "move",
-                    changed: "warn", assumed: "warn", witness: "warn" };
     const style = [
       { selector: "node", style: {
         shape: "round-rectangle", width: drawing.width, height: drawing.height,
@@ -67,7 +69,7 @@
       hues.forEach((hue, i) => style.push({ selector: "node.h" + i, style: {
         "border-color": hue, "border-width": 4 } }));
     }
-    Object.entries(marks).forEach(([mark, name]) => {
+    Object.entries(MARKS).forEach(([mark, name]) => {
       style.push({ selector: "node." + mark, style: {
         "border-color": colour(name), "border-width": 5, "z-index": 5,
         "background-color": colour(name + "-ground") } });
@@ -110,6 +112,10 @@
     if (animate) cy.nodes().forEach((n) => { before[n.id()] = Object.assign({}, n.position()); });
     listen(cy, panel);
     cy.stop(true, true);
+    /* Large graphs move as pictures, and are drawn again when they rest. */
+    const renderer = cy._private.renderer;
+    renderer.hideEdgesOnViewport = drawing.edges > 3000;
+    renderer.textureOnViewport = drawing.nodes > 600;
     cy.batch(() => {
       cy.elements().remove();
       cy.style(styleOf(drawing));
@@ -167,6 +173,7 @@
     if (cy.scratch("_listening")) return;
     cy.scratch("_listening", true);
     cy.autoungrabify(true);
+    cy.autounselectify(true);
     cy.boxSelectionEnabled(false);
     cy.on("tap", "node", (event) => {
       const number = Number(event.target.id());
@@ -335,8 +342,9 @@
 
   window.dash_clientside = window.dash_clientside || {};
   window.dash_clientside.posets = {
-    draw: function (drawings) {
+    draw: function (drawings, number) {
       if (!drawings) return window.dash_clientside.no_update;
+      state.node = number === undefined ? null : number;
       state.drawings = drawings;
       panels().forEach((panel) => whenMounted(panel, (cy) => {
         if (state.drawings[panel] === drawings[panel]) drawOne(cy, panel, drawings[panel]);

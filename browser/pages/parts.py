@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-import dash_cytoscape as cyto
+import dash_cytoscape as cyto  # type: ignore[import-untyped]
 from dash import dcc, html
 
 from browser import ids
 from browser.elements import MARKS
 from browser.pages.attributes import aria, data
-from browser.story import Story
+from browser.story import FILE, Story
 
 __all__ = [
     "chosen",
@@ -19,6 +19,7 @@ __all__ = [
     "graph_panel",
     "grid",
     "grid_class",
+    "head",
     "hue",
     "inspector",
     "legend",
@@ -28,6 +29,7 @@ __all__ = [
     "search_box",
     "stores",
     "structure_choice",
+    "title",
     "transport",
 ]
 
@@ -63,6 +65,17 @@ def marks_legend(marks: Iterable[str]) -> Component:
         className="row",
         role="note",
     )
+
+
+def head(title: str, about: str) -> Component:
+    """Return the heading of a page, with a sentence about it."""
+    return html.Div([html.H1(title), html.Span(about, className="muted")], className="page-head")
+
+
+def title(story: Story, structure: str) -> str:
+    """Return what a structure is called above its graph."""
+    name = story.structures[structure]
+    return name if structure == FILE else f"{structure.upper()} · {name}"
 
 
 def stores(page: str, recipe: Mapping[str, str], view: Mapping[str, str]) -> list[Component]:

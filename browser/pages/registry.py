@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
-from browser.pages import tables
+from browser.pages import diff, match, tables
 from browser.state import Library
 
 __all__ = ["PAGES", "Page"]
@@ -20,4 +20,8 @@ class Page(NamedTuple):
     register: Callable[[Any, Library], None]
 
 
-PAGES: Final = (Page("/", "Tables", tables.layout, tables.register),)
+PAGES: Final = (
+    Page("/", "Tables", tables.layout, tables.register),
+    Page("/match", "Match", match.layout, match.register),
+    Page("/diff", "Diff", diff.layout, diff.register),
+)

@@ -170,10 +170,10 @@ def register(app: Dash, library: Library) -> None:
         Input(ids.OPEN_WORKLOAD, "n_clicks"),
         Input({"type": "example", "name": ALL}, "n_clicks"),
         State(ids.KIND, "value"),
-        [State(ids.field(field.name), "value") for field in FIELDS],
         State(ids.TYPED, "value"),
         State(ids.UPLOAD, "filename"),
         State(ids.VIEW, "data"),
+        *(State(ids.field(field.name), "value") for field in FIELDS),
         prevent_initial_call=True,
     )
     def choose_source(
@@ -183,10 +183,10 @@ def register(app: Dash, library: Library) -> None:
         _workload: Any,
         _examples: Any,
         kind: str,
-        values: list[Any],
         text: str | None,
         names: list[str] | None,
         view: dict[str, str] | None,
+        *values: Any,
     ) -> Any:
         by = ctx.triggered_id
         if not ctx.triggered or ctx.triggered[0]["value"] in (None, []):
@@ -243,3 +243,23 @@ def register(app: Dash, library: Library) -> None:
         if story.source.note:
             title.append(html.Div(story.source.note, className="note"))
         return title, parts.legend(story)
+
+    @app.callback(
+        Output(ids.TYPED, "value"),
+        Output(ids.KIND, "value"),
+        *(Output(ids.field(field.name), "value") for field in FIELDS),
+        Input(ids.RECIPE, "data"),
+        prevent_initial_call=True,
+    )
+    def repeat(recipe: Any) -> Any:
+        """Let the fields show what is open, also when it comes from an address."""
+        kept = [no_update] * (1 + len(FIELDS))
+        if recipe["from"] == "text":
+            return recipe.get("text", ""), *kept
+        if recipe["from"] == "example":
+            return EXAMPLES[recipe["example"]].text, *kept
+        if recipe["from"] != "generate":
+            return no_update, *kept
+        values = [float(recipe.get(field.name) or field.default) for field in FIELDS]
+        fields = [int(value) if value == int(value) else value for value in values]
+        return no_update, recipe.get("kind", KINDS[0]), *fields

@@ -79,7 +79,15 @@ def register_search(app: Dash, page: str) -> None:
 
 def register_graphs(app: Dash, page: str) -> None:
     """Let the script draw, mark the chosen filter, and look where it is told."""
-    for action, part in (("draw", ids.DRAWINGS), ("pick", ids.NODE), ("focus", ids.FOCUS)):
+    clientside(
+        app,
+        "draw",
+        Output(ids.SINK, "data", allow_duplicate=True),
+        Input(ids.at(page, ids.DRAWINGS), "data"),
+        State(ids.at(page, ids.NODE), "data"),
+        initial="initial_duplicate",
+    )
+    for action, part in (("pick", ids.NODE), ("focus", ids.FOCUS)):
         clientside(
             app,
             action,

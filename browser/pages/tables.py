@@ -39,16 +39,9 @@ def layout(library: Library, recipe: dict[str, str], view: dict[str, str]) -> Co
     shown = parts.chosen(view, story, DEFAULT)
     return html.Div(
         [
-            html.Div(
-                [
-                    html.H1("Tables"),
-                    html.Span(
-                        "The general above the special: an edge leads from a filter to what it "
-                        "covers.",
-                        className="muted",
-                    ),
-                ],
-                className="page-head",
+            parts.head(
+                "Tables",
+                "The general above the special: an edge leads from a filter to what it covers.",
             ),
             html.Div(
                 [
@@ -69,7 +62,7 @@ def layout(library: Library, recipe: dict[str, str], view: dict[str, str]) -> Co
             html.Div(
                 [
                     html.Div(
-                        parts.grid(NAME, {each: _title(story, each) for each in shown}),
+                        parts.grid(NAME, {each: parts.title(story, each) for each in shown}),
                         id=_at(ids.GRID),
                         className=parts.grid_class(len(shown)),
                     ),
@@ -106,11 +99,6 @@ def layout(library: Library, recipe: dict[str, str], view: dict[str, str]) -> Co
             *parts.stores(NAME, recipe, view),
         ]
     )
-
-
-def _title(story: Story, structure: str) -> str:
-    name = story.structures[structure]
-    return name if structure == "file" else f"{structure.upper()} · {name}"
 
 
 def _by_hand(story: Story) -> Component:
@@ -175,7 +163,7 @@ def detail_card(story: Story, found: Mapping[str, Detail], number: int | None) -
         html.P([html.Strong(f"#{number} "), html.Span(str(item), className="filter")])
     ]
     for structure, each in found.items():
-        made.append(html.H3(_title(story, structure)))
+        made.append(html.H3(parts.title(story, structure)))
         if each.present:
             made.append(
                 html.Dl(
@@ -307,7 +295,7 @@ def register(app: Dash, library: Library) -> None:
             drawings[ids.panel(NAME, each)] = {**made, "step": step or 0}
         if shown == mounted:
             return no_update, no_update, no_update, drawings
-        panels = {each: _title(story, each) for each in shown}
+        panels = {each: parts.title(story, each) for each in shown}
         return parts.grid(NAME, panels), parts.grid_class(len(shown)), shown, drawings
 
     @app.callback(

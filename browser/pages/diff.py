@@ -1,0 +1,384 @@
+"""Diff: two tables against each other, in one graph or side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from dash import ALL, Dash, Input, Output, State, ctx, dcc, html, no_update
+from dash.exceptions import PreventUpdate
+
+from browser import ids
+from browser.diffing import Comparison, Listed, compare
+from browser.elements import MARKS, drawing
+from browser.graph import Graph, fold
+from browser.pages import parts
+from browser.pages.attributes import aria
+from browser.pages.source_panel import decoded, upload
+from browser.pages.stepping import register_graphs, register_memory, register_search
+from browser.picture import chips
+from browser.sources import SourceError, read_files
+from browser.state import Library
+from browser.story import FILE, STRUCTURES, Story
+
+__all__ = ["layout", "register"]
+
+Component = Any
+NAME = "diff"
+_SIDES = ("a", "b")
+_LISTED = 300
+_WORDS = {mark: f"{MARKS[mark][0]} {mark}" for mark in ("added", "removed", "moved", "changed")}
+_OPTIONS = [
+    {"label": f"{each.upper()} · {name}", "value": each} for each, name in STRUCTURES.items()
+]
+
+
+def _at(part: str) -> str:
+    return ids.at(NAME, part)
+
+
+def _of(side: str, part: str) -> str:
+    return _at(ids.side(side, part))
+
+
+class Side(NamedTuple):
+    """One of the two tables: where it comes from, which structure, after how many operations."""
+
+    story: Story
+    structure: str
+    step: int
+    uploaded: bool
+
+    @property
+    def name(self) -> str:
+        """What it is called above its graph."""
+        origin = f"{self.story.source.title}, " if self.uploaded else ""
+        if self.structure == FILE:
+            return f"{origin}{self.story.structures[FILE]}"
+        return f"{origin}{self.structure.upper()} after {self.step:,} operations"
+
+
+def layout(library: Library, recipe: dict[str, str], view: dict[str, str]) -> Component:
+    """Return the page as a view asks for it."""
+    story = library.story(recipe)
+    mode = view.get(ids.MODE, "")
+    return html.Div(
+        [
+            parts.head("Diff", "What B has, and has not, compared with A."),
+            html.Div(
+                [_side(library, story, side, view) for side in _SIDES],
+                className="sides",
+            ),
+            html.Div(
+                [
+                    html.Div(
+                        dcc.RadioItems(
+                            id=_at(ids.MODE),
+                            options=[
+                                {"label": "Overlay", "value": "overlay"},
+                                {"label": "Side by side", "value": "sides"},
+                            ],
+                            value=mode if mode in ("overlay", "sides") else "overlay",
+                            inline=True,
+                        ),
+                        className="choices",
+                        role="group",
+                        **aria(label="How to show both"),
+                    ),
+                    parts.search_box(NAME),
+                    html.Button("Export as JSON", id=_at(ids.EXPORT)),
+                    dcc.Download(id=_at(ids.DOWNLOAD)),
+                ],
+                className="toolbar",
+            ),
+            html.Div(
+                [
+                    html.Div(
+                        [html.Div(id=_at(ids.GRID), className="grid one")],
+                    ),
+                    parts.inspector(
+                        html.Section(
+                            [
+                                html.H2("Changes"),
+                                html.Div(id=_at(ids.COUNTS), role="status"),
+                                html.Div(id=_at(ids.CHANGES), className="scroll tall"),
+                            ],
+                            className="card list",
+                        ),
+                    ),
+                ],
+                className="work",
+            ),
+            dcc.Store(id=_at(ids.MOUNTED)),
+            *parts.stores(NAME, recipe, view),
+        ]
+    )
+
+
+def _side(library: Library, story: Story, side: str, view: Mapping[str, str]) -> Component:
+    document = view.get(ids.side(side, "doc"), "")
+    structure = view.get(ids.side(side, "structure"), "")
+    chosen = structure if structure in {*STRUCTURES, FILE} else ("fp" if side == "a" else "nrf")
+    text = view.get(ids.side(side, "step"), "")
+    step = int(text) if text.isascii() and text.isdigit() and len(text) < 9 else None
+    options = list(_OPTIONS)
+    if document or story.source.snapshot is not None:
+        options.insert(0, {"label": "The file, as it is", "value": FILE})
+    return html.Section(
+        [
+            html.Div(
+                [
+                    html.H2(side.upper()),
+                    html.Label(
+                        [
+                            "Structure",
+                            dcc.Dropdown(
+                                options, chosen, id=_of(side, "structure"), clearable=False
+                            ),
+                        ],
+                        className="grow",
+                    ),
+                    html.Label(
+                        [
+                            "After so many operations",
+                            dcc.Input(
+                                id=_of(side, "step"),
+                                type="number",
+                                min=0,
+                                step=1,
+                                value=step,
+                                placeholder="all",
+                                debounce=True,
+                            ),
+                        ]
+                    ),
+                ],
+                className="row end",
+            ),
+            html.Details(
+                [
+                    html.Summary("From a file", id=_of(side, "origin")),
+                    upload(
+                        _of(side, "upload"), library.config.limits, what="Snapshot or trace (JSON)"
+                    ),
+                    html.Button("Use the open filters", id=_of(side, "reset"), className="link"),
+                ]
+            ),
+            dcc.Store(id=_of(side, "doc"), data=document),
+        ],
+        className="card",
+        **aria(label=f"Side {side.upper()}"),
+    )
+
+
+def chosen_side(
+    library: Library, recipe: Mapping[str, str], document: str, structure: str, step: int | None
+) -> Side:
+    """Return the table that the controls of a side name."""
+    story = library.story({"from": "document", "doc": document} if document else recipe)
+    if structure not in story.structures:
+        structure = next(iter(story.structures))
+    length = len(story)
+    at = min(length, 1_000) if step is None else min(max(step, 0), length)
+    return Side(story, structure, at, uploaded=bool(document))
+
+
+def compared(a: Side, b: Side) -> Comparison:
+    """Return both tables compared; numbers are those of the page where both are of one story."""
+    known = {} if a.uploaded and b.uploaded else (b if a.uploaded else a).story.number
+    before = a.story.frame(a.structure, a.step).snapshot
+    after = b.story.frame(b.structure, b.step).snapshot
+    return compare(before, after, known)
+
+
+def rows(listed: list[Listed]) -> Component:
+    """Return the list of changes, each a button that leads to its place."""
+    if not listed:
+        return html.P("No filter differs.", className="muted")
+    body = [
+        html.Tr(
+            [
+                html.Td(html.Span(_WORDS[each.kind], className=f"chip {each.kind}")),
+                html.Td(
+                    [
+                        html.Button(
+                            f"#{each.number}",
+                            id={"type": "change", "place": place, "number": each.number},
+                            className="link",
+                            **aria(label=f"Show filter {each.number}: {each.kind}"),
+                        ),
+                        " ",
+                        html.Span(each.text, className="filter"),
+                    ]
+                ),
+            ]
+        )
+        for place, each in enumerate(listed[:_LISTED])
+    ]
+    made: list[Component] = [html.Table(html.Tbody(body))]
+    if len(listed) > _LISTED:
+        made.append(html.P(f"and {len(listed) - _LISTED:,} more: the export has them all."))
+    return html.Div(made)
+
+
+def register(app: Dash, library: Library) -> None:
+    """Add the callbacks of the page."""
+    limits = library.config.limits
+    register_search(app, NAME)
+    register_graphs(app, NAME)
+    register_memory(
+        app,
+        NAME,
+        (ids.MODE, "value"),
+        *(
+            (ids.side(side, part), prop)
+            for side in _SIDES
+            for part, prop in (("doc", "data"), ("structure", "value"), ("step", "value"))
+        ),
+    )
+    for side in _SIDES:
+        _register_upload(app, library, side)
+
+    controls = [Input(_at(ids.HERE), "data")]
+    controls += [
+        Input(_of(side, part), prop)
+        for side in _SIDES
+        for part, prop in (("doc", "data"), ("structure", "value"), ("step", "value"))
+    ]
+
+    def sides(recipe: Any, values: tuple[Any, ...]) -> tuple[Side, Side]:
+        return (
+            chosen_side(library, recipe, *values[:3]),
+            chosen_side(library, recipe, *values[3:6]),
+        )
+
+    @app.callback(
+        Output(_at(ids.GRID), "children"),
+        Output(_at(ids.GRID), "className"),
+        Output(_at(ids.MOUNTED), "data"),
+        Output(_at(ids.DRAWINGS), "data"),
+        Output(_at(ids.COUNTS), "children"),
+        Output(_at(ids.CHANGES), "children"),
+        Output(ids.MESSAGE, "children", allow_duplicate=True),
+        *controls,
+        Input(_at(ids.MODE), "value"),
+        Input(_at(ids.FOLDS), "data"),
+        State(_at(ids.MOUNTED), "data"),
+        prevent_initial_call="initial_duplicate",
+    )
+    def show(recipe: Any, *rest: Any) -> Any:
+        *values, mode, folds, mounted = rest
+        try:
+            a, b = sides(recipe, tuple(values))
+        except SourceError as error:
+            return (*[no_update] * 6, str(error))
+        found = compared(a, b)
+        palette = {**b.story.palette, **a.story.palette}
+        names = [a.name, b.name]
+
+        def drawn(name: str, graph: Graph, title: str) -> dict[str, Any]:
+            closed, opened = (folds or {}).get(name, ((), ()))
+            shown = fold(
+                graph,
+                closed=set(closed),
+                opened=set(opened),
+                max_nodes=limits.drawn_nodes,
+                max_edges=limits.drawn_edges,
+            )
+            made = drawing(
+                graph,
+                shown,
+                palette=palette,
+                marks=found.marks,
+                edge_marks=found.edge_marks,
+                labelled=limits.labelled_nodes,
+                ratio=1.6 if name == "both" else 0.95,
+            )
+            here = {each: marks for each, marks in found.marks.items() if each in graph.nodes}
+            made["chips"] = chips(here, _WORDS)
+            made["stats"] = f"{len(graph.nodes):,} filters · {len(graph.edges):,} edges"
+            made["title"] = title
+            return made
+
+        if mode == "sides":
+            titles = {"a": f"A · {names[0]}", "b": f"B · {names[1]}"}
+            graphs = {"a": found.before, "b": found.after}
+        else:
+            titles = {"both": f"A · {names[0]}  and  B · {names[1]}"}
+            graphs = {"both": found.overlay}
+        drawings = {
+            ids.panel(NAME, name): drawn(name, graph, titles[name])
+            for name, graph in graphs.items()
+        }
+        counts = found.counts
+        words = [
+            html.Span(f"{word} {counts[mark]:,}", className=f"chip {mark}")
+            for mark, word in _WORDS.items()
+        ]
+        edges = f"{counts['edges added']:,} edges added, {counts['edges removed']:,} removed"
+        told = [html.Div(words, className="row"), html.P(edges, className="muted")]
+        panels: tuple[Any, ...] = (no_update, no_update, no_update)
+        if titles != mounted:
+            panels = (parts.grid(NAME, titles), parts.grid_class(len(titles)), titles)
+        return (*panels, drawings, told, rows(found.listed()), "")
+
+    @app.callback(
+        Output(_at(ids.FOCUS), "data"),
+        Output(_at(ids.NODE), "data", allow_duplicate=True),
+        Input({"type": "change", "place": ALL, "number": ALL}, "n_clicks"),
+        prevent_initial_call=True,
+    )
+    def focus(_clicks: Any) -> Any:
+        if not ctx.triggered or not ctx.triggered[0]["value"] or ctx.triggered_id is None:
+            raise PreventUpdate
+        number = ctx.triggered_id["number"]
+        return {"numbers": [number], "clicks": ctx.triggered[0]["value"]}, number
+
+    @app.callback(
+        Output(_at(ids.DOWNLOAD), "data"),
+        Input(_at(ids.EXPORT), "n_clicks"),
+        *(State(each.component_id, each.component_property) for each in controls),
+        prevent_initial_call=True,
+    )
+    def export(clicks: Any, recipe: Any, *values: Any) -> Any:
+        if not clicks:
+            raise PreventUpdate
+        a, b = sides(recipe, values)
+        return {
+            "content": compared(a, b).to_json(a.name, b.name),
+            "filename": "diff.json",
+            "type": "application/json",
+        }
+
+
+def _register_upload(app: Dash, library: Library, side: str) -> None:
+    limits = library.config.limits
+
+    @app.callback(
+        Output(_of(side, "doc"), "data"),
+        Output(_of(side, "origin"), "children"),
+        Output(_of(side, "structure"), "options"),
+        Output(_of(side, "structure"), "value"),
+        Output(ids.MESSAGE, "children", allow_duplicate=True),
+        Input(_of(side, "upload"), "contents"),
+        Input(_of(side, "reset"), "n_clicks"),
+        State(_of(side, "upload"), "filename"),
+        prevent_initial_call=True,
+    )
+    def use_file(contents: Any, _reset: Any, name: Any) -> Any:
+        if ctx.triggered_id == _of(side, "reset"):
+            start = "fp" if side == "a" else "nrf"
+            return "", "From a file", _OPTIONS, start, ""
+        if not contents:
+            raise PreventUpdate
+        try:
+            files = [(str(name), decoded(contents, limits))]
+            source = read_files(files, limits)
+        except SourceError as error:
+            return (*[no_update] * 4, str(error))
+        options = list(_OPTIONS)
+        structure: Any = no_update
+        if source.snapshot is not None:
+            options.insert(0, {"label": "The file, as it is", "value": FILE})
+            structure = FILE
+        return library.keep(files), f"From {str(name)[:60]}", options, structure, ""

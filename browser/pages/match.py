@@ -1,0 +1,229 @@
+"""Match: how a notification finds its way through each structure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from dash import Dash, Input, Output, State, ctx, dcc, html, no_update
+from dash.exceptions import PreventUpdate
+
+from browser import ids
+from browser.elements import MARKS
+from browser.matching import Match, match, random_notification, read_notification, why
+from browser.pages import parts
+from browser.pages.stepping import (
+    register_graphs,
+    register_memory,
+    register_search,
+    register_steps,
+)
+from browser.picture import chips, frame_drawing
+from browser.sources import SourceError
+from browser.state import Library
+from browser.story import Story
+
+__all__ = ["layout", "register"]
+
+Component = Any
+NAME = "match"
+_MARKS = ("matched", "failed", "skipped", "pruned", "assumed", "unvisited")
+
+
+def _at(part: str) -> str:
+    return ids.at(NAME, part)
+
+
+def layout(library: Library, recipe: dict[str, str], view: dict[str, str]) -> Component:
+    """Return the page as a view asks for it."""
+    story = library.story(recipe)
+    shown = parts.chosen(view, story, ("file", "fp", "nrf"))
+    text = view.get(ids.NOTIFICATION) or random_notification(story, 0)
+    bound = view.get(ids.MAX_TESTS, "")
+    return html.Div(
+        [
+            parts.head("Match", "From the roots into matching filters only [T, Alg. 6]."),
+            html.Div(
+                [
+                    html.Label(
+                        [
+                            "Notification (JSON)",
+                            dcc.Input(id=_at(ids.NOTIFICATION), type="text", value=text),
+                        ],
+                        className="grow code",
+                    ),
+                    html.Label(
+                        [
+                            "At most so many tests",
+                            dcc.Input(
+                                id=_at(ids.MAX_TESTS),
+                                type="number",
+                                min=0,
+                                step=1,
+                                value=int(bound) if bound.isdigit() and len(bound) < 9 else None,
+                                placeholder="no bound",
+                            ),
+                        ]
+                    ),
+                    html.Button("Match", id=_at(ids.MATCH), className="primary"),
+                    html.Button("Another notification", id=_at(ids.RANDOM)),
+                ],
+                className="toolbar end",
+            ),
+            html.Div(
+                [parts.structure_choice(NAME, story, shown), parts.search_box(NAME)],
+                className="toolbar",
+            ),
+            parts.transport(NAME, len(story), parts.chosen_step(view, story)),
+            html.Div(
+                [
+                    html.Div(
+                        parts.grid(NAME, {each: parts.title(story, each) for each in shown}),
+                        id=_at(ids.GRID),
+                        className=parts.grid_class(len(shown)),
+                    ),
+                    parts.inspector(
+                        html.Section(
+                            [html.H2("Answer"), html.Div(id=_at(ids.ANSWER), role="status")],
+                            className="card",
+                        ),
+                        html.Section(
+                            [html.H2("Chosen filter"), html.Div(id=_at(ids.DETAIL))],
+                            className="card",
+                        ),
+                        html.Section(
+                            [html.H2("Signs"), parts.marks_legend(_MARKS)], className="card"
+                        ),
+                    ),
+                ],
+                className="work",
+            ),
+            dcc.Store(id=_at(ids.MOUNTED), data=shown),
+            *parts.stores(NAME, recipe, view),
+        ]
+    )
+
+
+def answer(story: Story, found: Mapping[str, Match], sizes: Mapping[str, int]) -> list[Component]:
+    """Return what each structure answers, and at what cost."""
+    made: list[Component] = []
+    answers = {each.interfaces for each in found.values()}
+    if len(answers) > 1:
+        made.append(
+            html.P(
+                "The answers differ: a bound on tests may add interfaces, and PF and BF may hold "
+                "other pairs after removals.",
+                className="note",
+            )
+        )
+    for structure, each in found.items():
+        names = [
+            html.Span([html.Span(className=parts.hue(story.palette.get(name, 0))), name])
+            for name in each.interfaces
+        ]
+        made.append(html.H3(parts.title(story, structure)))
+        made.append(html.Div(names or "nobody", className="legend"))
+        made.append(
+            html.Div(
+                f"{each.tested:,} of {sizes[structure]:,} filters tested, {each.visited:,} visited",
+                className="muted",
+            )
+        )
+    return made
+
+
+def register(app: Dash, library: Library) -> None:
+    """Add the callbacks of the page."""
+    limits = library.config.limits
+    register_steps(app, library, NAME)
+    register_search(app, NAME)
+    register_graphs(app, NAME)
+    register_memory(
+        app,
+        NAME,
+        (ids.SHOW, "value"),
+        (ids.STEP, "value"),
+        (ids.NOTIFICATION, "value"),
+        (ids.MAX_TESTS, "value"),
+    )
+
+    @app.callback(
+        Output(_at(ids.NOTIFICATION), "value"),
+        Input(_at(ids.RANDOM), "n_clicks"),
+        State(_at(ids.HERE), "data"),
+        prevent_initial_call=True,
+    )
+    def another(clicks: Any, recipe: Any) -> Any:
+        if not clicks:
+            raise PreventUpdate
+        return random_notification(library.story(recipe), clicks)
+
+    @app.callback(
+        Output(_at(ids.GRID), "children"),
+        Output(_at(ids.GRID), "className"),
+        Output(_at(ids.MOUNTED), "data"),
+        Output(_at(ids.DRAWINGS), "data"),
+        Output(_at(ids.ANSWER), "children"),
+        Output(_at(ids.DETAIL), "children"),
+        Output(ids.MESSAGE, "children", allow_duplicate=True),
+        Input(_at(ids.HERE), "data"),
+        Input(_at(ids.SHOW), "value"),
+        Input(_at(ids.STEP), "value"),
+        Input(_at(ids.MATCH), "n_clicks"),
+        Input(_at(ids.NOTIFICATION), "n_submit"),
+        Input(_at(ids.RANDOM), "n_clicks"),
+        Input(_at(ids.NOTIFICATION), "n_blur"),
+        Input(_at(ids.FOLDS), "data"),
+        Input(_at(ids.NODE), "data"),
+        State(_at(ids.NOTIFICATION), "value"),
+        State(_at(ids.MAX_TESTS), "value"),
+        State(_at(ids.MOUNTED), "data"),
+        prevent_initial_call="initial_duplicate",
+    )
+    def show(*arguments: Any) -> Any:
+        recipe, chosen, step, _m, _s, clicks, _b, folds, number, text, bound, mounted = arguments
+        story = library.story(recipe)
+        shown = [each for each in story.structures if each in (chosen or [])]
+        by = ctx.triggered_id
+        if by == _at(ids.RANDOM) and clicks:
+            # The new text is on its way to the page at the same time.
+            text = random_notification(story, clicks)
+        try:
+            notification = read_notification(text or "")
+            frames = {each: story.frame(each, step or 0) for each in shown}
+            found = {
+                each: match(story, frame, notification, bound) for each, frame in frames.items()
+            }
+        except SourceError as error:
+            return (*[no_update] * 6, str(error))
+        told = _why(story, frames, found, notification, number)
+        if by == _at(ids.NODE):
+            return (*[no_update] * 5, told, "")
+        drawings = {}
+        words = {name: f"{MARKS[name][0]} {name}" for name in _MARKS}
+        for each, frame in frames.items():
+            marks = found[each].marks
+            made = frame_drawing(story, frame, limits, folds=folds, marks=marks)
+            made["chips"] = chips(marks, words)
+            drawings[ids.panel(NAME, each)] = {**made, "step": step or 0}
+        panels: tuple[Any, ...] = (no_update, no_update, no_update)
+        if shown != mounted:
+            titles = {each: parts.title(story, each) for each in shown}
+            panels = (parts.grid(NAME, titles), parts.grid_class(len(shown)), shown)
+        sizes = {each: len(frame.graph.nodes) for each, frame in frames.items()}
+        return (*panels, drawings, answer(story, found, sizes), told, "")
+
+
+def _why(story: Story, frames: Any, found: Any, notification: Any, number: Any) -> list[Component]:
+    if number not in story.filters:
+        return [html.P("Click a filter to see why it does or does not match.", className="muted")]
+    made: list[Component] = [
+        html.P(
+            [html.Strong(f"#{number} "), html.Span(str(story.filters[number]), className="filter")]
+        )
+    ]
+    for structure, each in found.items():
+        sentences = why(story, frames[structure].graph, each, notification, number)
+        made.append(html.H3(parts.title(story, structure)))
+        made.append(html.Ul([html.Li(sentence) for sentence in sentences]))
+    return made
