@@ -172,17 +172,19 @@ def clear_venv() -> None:
 
 
 def create_venv() -> None:
-    """Make the environment with the interpreter that runs this script."""
+    """Make the environment, for the Python that runs this script."""
     version = f"{sys.version_info.major}.{sys.version_info.minor}"
-    say(f"creating .venv with Python {version} ({sys.executable})")
+    # With an environment active, perhaps the one that was just taken away, the one that made it.
+    python = sys._base_executable  # type: ignore[attr-defined]
+    say(f"creating .venv with Python {version} ({python})")
     missing = [name for name in ("venv", "ensurepip") if importlib.util.find_spec(name) is None]
     if missing and not apt_install(f"python{version}-venv"):
         raise SetUpError(
             f"this Python has no {' and no '.join(missing)} module; install it with\n\n"
             f"    sudo apt-get install python{version}-venv\n"
         )
-    if not run(sys.executable, "-I", "-m", "venv", VENV):
-        raise SetUpError(f"`{sys.executable} -m venv {VENV}` failed; its message is above.")
+    if not run(python, "-I", "-m", "venv", VENV):
+        raise SetUpError(f"`{python} -m venv {VENV}` failed; its message is above.")
 
 
 def install_packages() -> None:

@@ -177,6 +177,14 @@ class TestTheEnvironment:
         assert ready.works()
         assert ready.set_up() == ""
 
+    def test_an_environment_that_is_active_can_be_rebuilt(self, ready: Checkout) -> None:
+        folder = ready.root / ".venv" / "bin"
+        (folder / "pip").unlink()
+        ready.stamp.unlink()
+        path = f"{folder}:{os.environ['PATH']}"
+        assert "creating .venv" in ready.set_up(PYTHON="", PATH=path)
+        assert ready.works()
+
     def test_a_python_that_is_gone_is_replaced(self, ready: Checkout) -> None:
         python = ready.root / ".venv" / "bin" / "python"
         python.unlink()
