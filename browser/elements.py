@@ -68,10 +68,11 @@ def drawing(
     labelled: int = 150,
     sideways: bool = False,
     ratio: float = 1.5,
+    notes: Mapping[int, str] | None = None,
 ) -> dict[str, Any]:
     r"""Return the drawing of the shown part of a graph, positions included; JSON-able.
 
-    ``palette`` maps an interface to the number of its colour.
+    ``palette`` maps an interface to the number of its colour; ``notes`` are further lines of text.
 
     >>> graph = Graph({1: Node(1, "x > 1", ("I1",))}, ())
     >>> made = drawing(graph, Shown((1,)), palette={"I1": 0})
@@ -85,6 +86,9 @@ def drawing(
     with_text = len(index) <= labelled
     if with_text:
         texts = {number: _lines(graph.nodes[number].text) for number in index}
+        for number, note in (notes or {}).items():
+            if number in texts:
+                texts[number].append(short(note))
         lines = max((len(each) for each in texts.values()), default=1)
         chars = max((len(line) for each in texts.values() for line in each), default=0)
         width = min(_WIDTHS[1], max(_WIDTHS[0], _CHAR * chars + _PADDING))

@@ -81,6 +81,7 @@ def frame_drawing(
     sideways: bool = False,
     ratio: float = 1.5,
     marks: Mapping[int, Sequence[str]] | None = None,
+    notes: Mapping[int, str] | None = None,
 ) -> dict[str, Any]:
     """Return a structure at a step as a drawing, with its sizes; marks are those of the step."""
     closed, opened = (folds or {}).get(frame.structure, ((), ()))
@@ -102,6 +103,7 @@ def frame_drawing(
         labelled=limits.labelled_nodes,
         sideways=sideways,
         ratio=ratio,
+        notes=notes,
     )
     made["title"] = story.structures.get(frame.structure, frame.structure)
     made["stats"] = sizes(frame)

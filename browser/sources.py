@@ -1,4 +1,4 @@
-"""Where filters come from, read without any trust: typed text, uploads, workload directories.
+"""Where filters come from, read without any trust: typed text and uploads.
 
 Whatever is wrong is a SourceError whose message names the place, for people to read. Nothing is
 unpickled or evaluated, and nothing is read beyond the limits.
@@ -20,7 +20,7 @@ from browser.config import Limits
 from browser.json_places import places
 from posetlib.trace import Operation
 
-__all__ = ["Source", "SourceError", "read_files", "read_line", "read_text", "read_workload"]
+__all__ = ["Source", "SourceError", "read_files", "read_line", "read_row", "read_text"]
 
 
 class SourceError(ValueError):
@@ -279,24 +279,33 @@ def _rows(rows: Iterable[tuple[str, Any]], title: str, limits: Limits) -> Source
             raise SourceError(f"{where}: more than {limits.steps:,} filters")
         if not isinstance(row, Mapping):
             raise SourceError(f"{where}: a row is an object with filter and interface")
-        operations.append(_row(where, row.get("filter"), row.get("interface"), limits))
+        operations.append(read_row(where, row.get("filter"), row.get("interface"), limits))
     if not operations:
         raise SourceError("there is no filter in it")
     return Source(title, tuple(operations))
 
 
-def _row(where: str, text: object, interface: object, limits: Limits) -> Operation:
+def read_row(
+    where: str,
+    text: object,
+    interface: object,
+    limits: Limits,
+    *,
+    types: pl.TypeHierarchy | None = None,
+    name: str = "add",
+) -> Operation:
+    """Read a filter and an interface that stand in a row; ``where`` is told when they are bad."""
     if not isinstance(text, str):
         raise SourceError(f'{where}: "filter" is missing or no text')
     if not isinstance(interface, str) or not interface:
         raise SourceError(f'{where}: "interface" is missing or no text')
-    filter_ = _filter(text, limits, None, where)
-    return Operation("add", filter_, _interface(interface, where))
+    filter_ = _filter(text, limits, types, where)
+    return Operation(name, filter_, _interface(interface, where))
 
 
 def _parquet(files: Sequence[tuple[str, bytes]], limits: Limits) -> Source:
-    import pyarrow as pa  # type: ignore[import-untyped]  # noqa: PLC0415 - heavy
-    import pyarrow.parquet as pq  # type: ignore[import-untyped]  # noqa: PLC0415
+    import pyarrow as pa  # noqa: PLC0415 - heavy
+    import pyarrow.parquet as pq  # noqa: PLC0415
 
     rows: list[tuple[int, str, str]] = []
     for name, content in files:
@@ -325,60 +334,14 @@ def _tuples(batch: Any) -> Iterator[tuple[int, str, str]]:
     return zip(*columns, strict=True)
 
 
-def _of_rows(
-    rows: list[tuple[int, str, str]],
-    title: str,
-    limits: Limits,
-    note: str = "",
-    notifications: tuple[str, ...] = (),
-) -> Source:
+def _of_rows(rows: list[tuple[int, str, str]], title: str, limits: Limits) -> Source:
     try:
         rows.sort(key=lambda row: row[0])
     except TypeError:
         raise SourceError(
             "the ids of a workload are whole numbers, without gaps for some"
         ) from None
-    operations = tuple(_row(f"row {id_}", text, each, limits) for id_, text, each in rows)
+    operations = tuple(read_row(f"row {id_}", text, each, limits) for id_, text, each in rows)
     if not operations:
         raise SourceError("the workload holds no filter")
-    return Source(title, operations, note=note, notifications=notifications)
-
-
-def read_workload(folder: Path, limits: Limits) -> Source:
-    """Read the first filters of a workload directory, and a few of its notifications."""
-    import pyarrow as pa  # noqa: PLC0415 - heavy
-    import pyarrow.dataset as ds  # type: ignore[import-untyped]  # noqa: PLC0415
-
-    filters = folder / "filters"
-    if not filters.is_dir():
-        raise SourceError(f"{folder} is no workload: it has no directory filters/")
-    limit = limits.workload_filters
-    try:
-        data = ds.dataset(filters, format="parquet")
-        _has_columns(data.schema.names)
-        total = data.count_rows()
-        columns = ["id", "filter", "interface"]
-        table = data.to_table(columns=columns, filter=ds.field("id") < limit)
-        if table.num_rows < min(limit, total):  # ids that do not count from 0
-            table = data.to_table(columns=columns).sort_by("id").slice(0, limit)
-        rows = list(_tuples(table.combine_chunks()))
-        rows.sort()
-        notifications = _notifications(folder / "notifications")
-    except (pa.ArrowException, OSError, TypeError) as error:
-        raise SourceError(f"{folder.name}: cannot be read: {error}") from None
-    note = ""
-    if total > len(rows):
-        note = f"The first {len(rows):,} of the workload's {total:,} filters."
-    return _of_rows(rows[:limit], f"Workload {folder.name}", limits, note, notifications)
-
-
-def _notifications(folder: Path) -> tuple[str, ...]:
-    import pyarrow.dataset as ds  # noqa: PLC0415
-
-    if not folder.is_dir():
-        return ()
-    data = ds.dataset(folder, format="parquet")
-    if "notification" not in data.schema.names:
-        return ()
-    found = data.head(200, columns=["notification"]).column("notification").to_pylist()
-    return tuple(each for each in found if isinstance(each, str))
+    return Source(title, operations)

@@ -14,9 +14,10 @@ from urllib.parse import parse_qsl
 
 from browser.cache import Cache
 from browser.config import Config
+from browser.directories import read_workload
 from browser.examples import EXAMPLES
 from browser.generating import generate, parameters_from
-from browser.sources import Source, SourceError, read_files, read_line, read_text, read_workload
+from browser.sources import Source, SourceError, read_files, read_line, read_text
 from browser.story import Story
 
 __all__ = ["RECIPE", "Library", "edits_of", "from_query", "recipe_of", "with_edit"]

@@ -1,0 +1,315 @@
+"""What the jobs leave on disk, as the browser reads it: workloads, tables, reports.
+
+Both meet in files and in nothing else. A directory may hold far more than a page can show, so only
+the rows that are asked for are read.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import posetlib as pl
+from browser.config import Config, Limits
+from browser.graph import Graph, Node
+from browser.sources import Source, SourceError, read_row
+
+__all__ = [
+    "Report",
+    "neighbourhood",
+    "read_report",
+    "read_workload",
+    "reports",
+    "snapshot_of",
+    "snapshots",
+]
+
+_FILTERS: Final = ("id", "filter", "interface")
+_OPERATIONS: Final = ("sequence", "operation", "filter", "interface")
+_NOTIFICATIONS: Final = 200
+#: How far below a directory reports and tables are looked for, and how many files are looked at.
+_DEPTH: Final = 4
+_LOOKED_AT: Final = 3_000
+
+
+# -- workloads -------------------------------------------------------------------------------------
+
+
+def read_workload(folder: Path, limits: Limits) -> Source:
+    """Read the first operations of a workload directory, and a few of its notifications.
+
+    These are its ``operations``, where it has any, and else its ``filters``.
+    """
+    import pyarrow as pa  # noqa: PLC0415 - heavy, and only some need it
+
+    if not (folder / "filters").is_dir():
+        raise SourceError(f"{folder} is no workload: it has no directory filters/")
+    types = _types(folder / "workload.json", limits)
+    limit = limits.workload_filters
+    try:
+        if (folder / "operations").is_dir():
+            what = "operations"
+            rows, total = _first(folder / "operations", _OPERATIONS, limit)
+        else:
+            what = "filters"
+            rows, total = _first(folder / "filters", _FILTERS, limit)
+            rows = [(id_, "add", text, interface) for id_, text, interface in rows]
+        notifications = _notifications(folder / "notifications")
+    except (pa.ArrowException, OSError) as error:
+        raise SourceError(f"{folder.name}: cannot be read: {error}") from None
+    operations = []
+    for id_, name, text, interface in rows:
+        if name not in ("add", "remove"):
+            raise SourceError(f"row {id_}: there is no operation {str(name)[:40]!r}")
+        row = read_row(f"row {id_}", text, interface, limits, types=types, name=name)
+        operations.append(row)
+    if not operations:
+        raise SourceError(f"{folder.name} holds no filter")
+    note = ""
+    if total > len(rows):
+        note = f"The first {len(rows):,} of the workload's {total:,} {what}."
+    return Source(
+        f"Workload {folder.name}",
+        tuple(operations),
+        note=note,
+        notifications=notifications,
+        types=types,
+    )
+
+
+def _first(folder: Path, columns: Sequence[str], limit: int) -> tuple[list[tuple[Any, ...]], int]:
+    """Return the first rows by the first column, and how many there are."""
+    import pyarrow.dataset as ds  # noqa: PLC0415 - heavy, and only some need it
+
+    data = ds.dataset(folder, format="parquet")
+    missing = [each for each in columns if each not in data.schema.names]
+    if missing:
+        raise SourceError(f"{folder.name}/ has no column {' and no column '.join(missing)}")
+    total = data.count_rows()
+    key = columns[0]
+    table = data.to_table(columns=list(columns), filter=ds.field(key) < limit)
+    if table.num_rows < min(limit, total):  # ids that do not count from 0
+        table = data.to_table(columns=list(columns))
+    table = table.sort_by(key).slice(0, limit)
+    return list(zip(*(table.column(each).to_pylist() for each in columns), strict=True)), total
+
+
+def _types(path: Path, limits: Limits) -> pl.TypeHierarchy | None:
+    if not path.is_file():
+        return None
+    data = _json(path, limits)
+    types = data.get("types") if isinstance(data, dict) else None
+    if types is None:
+        return None
+    try:
+        return pl.TypeHierarchy(types)
+    except (ValueError, TypeError, AttributeError) as error:
+        raise SourceError(f"{path.name}: no hierarchy of types: {error}") from None
+
+
+def _notifications(folder: Path) -> tuple[str, ...]:
+    import pyarrow.dataset as ds  # noqa: PLC0415
+
+    if not folder.is_dir():
+        return ()
+    data = ds.dataset(folder, format="parquet")
+    if "notification" not in data.schema.names:
+        return ()
+    head = data.head(_NOTIFICATIONS, columns=["notification"])
+    return tuple(each for each in head.column("notification").to_pylist() if isinstance(each, str))
+
+
+def _json(path: Path, limits: Limits) -> Any:
+    """Return a JSON file; SourceError names the line."""
+    try:
+        if path.stat().st_size > limits.report_bytes:
+            raise SourceError(f"{path.name} is larger than {limits.report_bytes:,} bytes")
+        return json.loads(path.read_text(encoding="utf-8"))
+    except json.JSONDecodeError as error:
+        raise SourceError(
+            f"{path.name}: line {error.lineno}, column {error.colno}: not JSON: {error.msg}"
+        ) from None
+    except (OSError, ValueError, RecursionError) as error:
+        if isinstance(error, SourceError):
+            raise
+        raise SourceError(f"{path.name}: cannot be read: {error}") from None
+
+
+# -- reports ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """A validation report, by the name that the page calls it."""
+
+    name: str
+    path: Path
+    content: dict[str, Any]
+
+    @property
+    def ok(self) -> bool:
+        """Whether every invariant holds."""
+        return self.content["ok"] is True
+
+
+def _roots(config: Config) -> list[tuple[Path, int]]:
+    """Return where to look, and how deep."""
+    if config.runs is not None:
+        return [(config.runs, _DEPTH)]
+    if config.workload is None:
+        return []
+    # Reports and tables usually lie beside their workload.
+    return [(config.workload, 2), (config.workload.resolve().parent, 1)]
+
+
+def _files(config: Config) -> Iterator[tuple[str, Path]]:
+    """Yield what lies in the directories, with names relative to them, in order of names."""
+    seen: set[Path] = set()
+    looked = 0
+    for root, depth in _roots(config):
+        queue = [(root, depth)]
+        for folder, left in queue:
+            try:
+                inside = sorted(folder.iterdir())
+            except OSError:
+                continue  # what cannot be listed has nothing to show
+            for path in inside:
+                looked += 1
+                if looked > _LOOKED_AT:
+                    return
+                if path.is_dir():
+                    if left and path.name not in _ROWS and not path.name.startswith("."):
+                        queue.append((path, left - 1))
+                elif path.suffix == ".json" and path.resolve() not in seen:
+                    seen.add(path.resolve())
+                    yield str(path.relative_to(root)), path
+
+
+#: Directories of rows, which hold nothing else.
+_ROWS: Final = frozenset({"nodes", "edges", "filters", "notifications", "operations"})
+
+
+def reports(config: Config) -> list[Report]:
+    """Return the validation reports that there are; what is no report is passed over."""
+    found = []
+    for name, path in _files(config):
+        try:
+            content = _json(path, config.limits)
+        except SourceError:
+            continue
+        if is_report(content):
+            found.append(Report(name, path, content))
+    return found
+
+
+def read_report(config: Config, name: str) -> Report:
+    """Return the report of a name that ``reports`` gave; nothing else is opened."""
+    for each in reports(config):
+        if each.name == name:
+            return each
+    raise SourceError(f"there is no report {name[:100]!r} here")
+
+
+def is_report(content: object) -> bool:
+    """Return whether a JSON value is a validation report."""
+    return (
+        isinstance(content, dict)
+        and isinstance(content.get("ok"), bool)
+        and isinstance(content.get("invariants"), list)
+        and all(
+            isinstance(each, dict)
+            and isinstance(each.get("name"), str)
+            and isinstance(each.get("verdict"), str)
+            and isinstance(each.get("witnesses", []), list)
+            for each in content["invariants"]
+        )
+    )
+
+
+def snapshots(config: Config) -> list[tuple[str, Path]]:
+    """Return the directories with built tables, by name."""
+    return [
+        (str(Path(name).parent) if Path(name).parent != Path() else path.parent.name, path.parent)
+        for name, path in _files(config)
+        if path.name == "snapshot.json"
+        and (path.parent / "nodes").is_dir()
+        and (path.parent / "edges").is_dir()
+    ]
+
+
+def snapshot_of(config: Config, report: Report) -> tuple[str, Path] | None:
+    """Return the table that a report is about: the one it names, or one of the same size."""
+    import pyarrow as pa  # noqa: PLC0415 - heavy, and only some need it
+    import pyarrow.dataset as ds  # noqa: PLC0415
+
+    there = snapshots(config)
+    named = report.content.get("snapshot")
+    if isinstance(named, str):
+        wanted = {Path(named).resolve(), (report.path.parent / named).resolve()}
+        for name, path in there:
+            if path.resolve() in wanted:
+                return name, path
+    fitting = []
+    for name, path in there:
+        try:
+            header = _json(path / "snapshot.json", config.limits)
+            count = ds.dataset(path / "nodes", format="parquet").count_rows()
+        except (SourceError, pa.ArrowException, OSError):
+            continue
+        if isinstance(header, dict) and (header.get("structure"), count) == (
+            report.content.get("structure"),
+            report.content.get("nodes"),
+        ):
+            fitting.append((name, path))
+    # The nearest by path: a report lies beside its table.
+    fitting.sort(key=lambda each: len(set(each[1].parts) ^ set(report.path.parent.parts)))
+    return fitting[0] if fitting else None
+
+
+def neighbourhood(
+    folder: Path, numbers: Sequence[int], limits: Limits
+) -> tuple[Graph, tuple[int, ...]]:
+    """Return nodes of a table on disk with the parents and children of each, and those found.
+
+    Reads no more than these rows, so that a table of millions will do.
+    """
+    import pyarrow as pa  # noqa: PLC0415 - heavy, and only some need it
+    import pyarrow.compute as pc  # type: ignore[import-untyped, unused-ignore]  # noqa: PLC0415
+    import pyarrow.dataset as ds  # noqa: PLC0415
+
+    most = limits.labelled_nodes
+    try:
+        edges = ds.dataset(folder / "edges", format="parquet")
+        wanted = pa.array(list(numbers), pa.int64())
+        near = edges.to_table(
+            columns=["parent", "child"],
+            filter=pc.field("parent").isin(wanted) | pc.field("child").isin(wanted),
+        )
+        parents, children = (near.column(each).to_pylist() for each in ("parent", "child"))
+        kept = dict.fromkeys(numbers)
+        for parent, child in zip(parents, children, strict=True):
+            for each in (parent, child):
+                if len(kept) < most:
+                    kept.setdefault(each)
+        nodes = ds.dataset(folder / "nodes", format="parquet").to_table(
+            columns=["id", "filter", "interfaces"],
+            filter=pc.field("id").isin(pa.array(list(kept), pa.int64())),
+        )
+        among = edges.to_table(
+            columns=["parent", "child"],
+            filter=pc.field("parent").isin(pa.array(list(kept), pa.int64()))
+            & pc.field("child").isin(pa.array(list(kept), pa.int64())),
+        )
+    except (pa.ArrowException, OSError, ValueError, TypeError) as error:
+        raise SourceError(f"the table {folder.name} cannot be read: {error}") from None
+    columns = (nodes.column(each).to_pylist() for each in ("id", "filter", "interfaces"))
+    made = {
+        id_: Node(id_, str(text), tuple(map(str, names or ())))
+        for id_, text, names in sorted(zip(*columns, strict=True), key=lambda row: row[0])
+    }
+    pairs = zip(among.column("parent").to_pylist(), among.column("child").to_pylist(), strict=True)
+    links = tuple(pair for pair in pairs if pair[0] in made and pair[1] in made)
+    return Graph(made, links), tuple(each for each in numbers if each in made)

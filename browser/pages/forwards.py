@@ -1,0 +1,321 @@
+"""Forwards: who is sent what, by every mechanism, and what an operation would send."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from dash import Dash, Input, Output, State, dcc, html, no_update
+from dash.exceptions import PreventUpdate
+
+import posetlib as pl
+from browser import ids
+from browser.forwards import (
+    MECHANISMS,
+    Message,
+    Row,
+    mechanisms,
+    network,
+    sets,
+    step_messages,
+    what_if,
+)
+from browser.pages import parts
+from browser.pages.attributes import aria
+from browser.pages.stepping import register_graphs, register_memory, register_steps
+from browser.picture import frame_drawing
+from browser.sources import SourceError, read_line
+from browser.state import Library
+from browser.story import Story
+
+__all__ = ["layout", "register"]
+
+Component = Any
+NAME = "forwards"
+_OFFERED = 40
+
+
+def _at(part: str) -> str:
+    return ids.at(NAME, part)
+
+
+def layout(library: Library, recipe: dict[str, str], view: dict[str, str]) -> Component:
+    """Return the page as a view asks for it."""
+    story = library.story(recipe)
+    offered = story.interfaces[:_OFFERED]
+    named = [each for each in view.get(ids.NEIGHBOURS, "").split(",") if each in offered]
+    return html.Div(
+        [
+            parts.head(
+                "Forwards",
+                "Which neighbours each filter must be sent to [T, Eq. 3.1], and what is sent.",
+            ),
+            html.Div(
+                [
+                    html.Span("Neighbours", className="label"),
+                    html.Div(
+                        dcc.Checklist(
+                            id=_at(ids.NEIGHBOURS),
+                            options=offered,
+                            value=named or offered,
+                            inline=True,
+                        ),
+                        className="choices grow",
+                        role="group",
+                        **aria(label="Neighbours; other interfaces are local clients"),
+                    ),
+                    html.Span(
+                        "An interface that is not ticked is a local client."
+                        + (
+                            f" The first {_OFFERED} of {len(story.interfaces):,} are offered."
+                            if len(story.interfaces) > _OFFERED
+                            else ""
+                        ),
+                        className="muted",
+                    ),
+                ],
+                className="toolbar",
+            ),
+            parts.transport(NAME, len(story), parts.chosen_step(view, story)),
+            html.Div(
+                [
+                    html.Div(
+                        [
+                            parts.graph_panel(
+                                ids.panel(NAME, "fp"), "FP · Filters poset, with forwards sets"
+                            ),
+                            parts.graph_panel(
+                                ids.panel(NAME, "step"), "What this step sends", fold=False
+                            ),
+                        ],
+                        className="grid",
+                    ),
+                    parts.inspector(
+                        html.Section(
+                            [
+                                html.H2("Messages of this step"),
+                                html.Div(id=_at(ids.STEP_MESSAGES), role="status"),
+                            ],
+                            className="card",
+                        ),
+                        _question(story),
+                    ),
+                ],
+                className="work",
+            ),
+            html.Section(
+                [
+                    html.H2("The mechanisms side by side"),
+                    html.Div(id=_at(ids.MECHANISMS), className="scroll tall"),
+                ],
+                className="card spaced",
+            ),
+            *parts.stores(NAME, recipe, view),
+        ]
+    )
+
+
+def _question(story: Story) -> Component:
+    first = story.trace[0]
+    return html.Section(
+        [
+            html.H2("What would be sent?"),
+            html.Div(
+                dcc.RadioItems(
+                    id=_at(ids.OPERATION),
+                    options=[
+                        {"label": "Subscribe", "value": "add"},
+                        {"label": "Unsubscribe", "value": "remove"},
+                    ],
+                    value="remove",
+                    inline=True,
+                ),
+                className="choices",
+                role="group",
+                **aria(label="Operation"),
+            ),
+            html.Div(
+                [
+                    html.Label(
+                        [
+                            "From",
+                            dcc.Input(id=_at(ids.SOURCE), type="text", value=str(first.interface)),
+                        ]
+                    ),
+                    html.Label(
+                        [
+                            "Mechanism",
+                            dcc.Dropdown(
+                                list(MECHANISMS), "poset", id=_at(ids.MECHANISM), clearable=False
+                            ),
+                        ]
+                    ),
+                ],
+                className="fields",
+            ),
+            html.Label(
+                [
+                    "Filter",
+                    dcc.Input(
+                        id=_at(ids.FILTER),
+                        type="text",
+                        value="" if first.item is None else str(first.item),
+                    ),
+                ]
+            ),
+            html.Div(html.Button("Show", id=_at(ids.SEND), className="primary"), className="row"),
+            html.Div(id=_at(ids.MESSAGES), role="status"),
+        ],
+        className="card",
+    )
+
+
+def told(sent: Sequence[Message], number: Mapping[pl.Filter, int]) -> Component:
+    """Return messages as a list, with the texts of the filters."""
+    if not sent:
+        return html.P("Nothing is sent.", className="muted")
+    texts = {each: str(item) for item, each in number.items()}
+
+    def line(sign: str, kind: str, each: int) -> Component:
+        return html.Li(
+            [
+                html.Span(f"{sign} #{each}", className=f"chip {kind}"),
+                " ",
+                html.Span(texts[each], className="filter"),
+            ]
+        )
+
+    return html.Div(
+        [
+            html.Div(
+                [
+                    html.H3(f"To {message.to}"),
+                    html.Ul(
+                        [
+                            *(line("− unsubscribe", "removed", n) for n in message.unsubscribe),
+                            *(line("+ subscribe", "added", n) for n in message.subscribe),
+                        ],
+                        className="plain",
+                    ),
+                ]
+            )
+            for message in sent
+        ]
+    )
+
+
+def comparison(story: Story, rows: Sequence[Row], limit: int) -> list[Component]:
+    """Return the sets of all mechanisms as a table; rows that differ say so, and come first."""
+    if not rows:
+        return [html.P("No filter is sent to any neighbour.", className="muted")]
+    differing = [row for row in rows if row.differs]
+    ordered = [*differing, *(row for row in rows if not row.differs)]
+    told_first = (
+        f"{len(differing):,} of {len(rows):,} filters differ: the approximate mechanism sends more."
+        if differing
+        else f"All mechanisms agree on {len(rows):,} filters."
+    )
+    head = html.Tr(
+        [
+            html.Th("No."),
+            html.Th("Filter"),
+            html.Th("From"),
+            *(html.Th(name, title=about) for name, (_, about) in MECHANISMS.items()),
+            html.Th("Differs"),
+        ]
+    )
+    body = [
+        html.Tr(
+            [
+                html.Td(parts.pick_button(NAME, row.number, "sets")),
+                html.Td(html.Span(str(story.filters[row.number]), className="filter")),
+                html.Td(", ".join(row.interfaces)),
+                *(html.Td(", ".join(row.sets[name]) or "∅") for name in MECHANISMS),
+                html.Td("≠ differs" if row.differs else ""),
+            ],
+            className="differs" if row.differs else "",
+        )
+        for row in ordered[:limit]
+    ]
+    made: list[Component] = [
+        html.P(told_first),
+        html.Table([html.Thead(head), html.Tbody(body)]),
+    ]
+    if len(rows) > limit:
+        made.append(html.P(f"The first {limit} of {len(rows):,}.", className="muted"))
+    return made
+
+
+def register(app: Dash, library: Library) -> None:
+    """Add the callbacks of the page."""
+    limits = library.config.limits
+    register_steps(app, library, NAME)
+    register_graphs(app, NAME)
+    register_memory(app, NAME, (ids.STEP, "value"), (ids.NEIGHBOURS, "value"))
+
+    @app.callback(
+        Output(_at(ids.DRAWINGS), "data"),
+        Output(_at(ids.STEP_MESSAGES), "children"),
+        Output(_at(ids.MECHANISMS), "children"),
+        Input(_at(ids.HERE), "data"),
+        Input(_at(ids.STEP), "value"),
+        Input(_at(ids.NEIGHBOURS), "value"),
+        Input(_at(ids.FOLDS), "data"),
+    )
+    def show(recipe: Any, step: Any, neighbours: Any, folds: Any) -> Any:
+        story = library.story(recipe)
+        step, near = step or 0, _ordered(story, neighbours)
+        frame = story.frame("fp", step)
+        found = sets(story, step, near, "poset")
+        notes = {
+            story.number[item]: "→ " + ", ".join(n for n in near if n in each)
+            for item, each in found.items()
+        }
+        sent = step_messages(story, step, near)
+        operation = story.trace[step - 1] if step else None
+        drawings = {
+            ids.panel(NAME, "fp"): {
+                **frame_drawing(story, frame, limits, folds=folds, notes=notes, ratio=0.95),
+                "step": step,
+            },
+            ids.panel(NAME, "step"): {
+                **network(operation, sent, near, story.number),
+                "step": step,
+            },
+        }
+        rows = mechanisms(story, step, near)
+        return drawings, told(sent, story.number), comparison(story, rows, limits.rows)
+
+    @app.callback(
+        Output(_at(ids.MESSAGES), "children"),
+        Output(ids.MESSAGE, "children", allow_duplicate=True),
+        Input(_at(ids.SEND), "n_clicks"),
+        State(_at(ids.HERE), "data"),
+        State(_at(ids.STEP), "value"),
+        State(_at(ids.NEIGHBOURS), "value"),
+        State(_at(ids.OPERATION), "value"),
+        State(_at(ids.SOURCE), "value"),
+        State(_at(ids.FILTER), "value"),
+        State(_at(ids.MECHANISM), "value"),
+        prevent_initial_call=True,
+    )
+    def ask(clicks: Any, recipe: Any, step: Any, neighbours: Any, *question: Any) -> Any:
+        if not clicks:
+            raise PreventUpdate
+        name, source, text, mechanism = question
+        story = library.story(recipe)
+        try:
+            source = (source or "").strip()
+            if not source or ":" in source or any(each.isspace() for each in source):
+                raise SourceError("the source is an interface, a name without spaces and colons")
+            operation = read_line(f"{source}: {text or ''}", limits, types=story.source.types)
+            operation = operation._replace(name=name)
+            near = _ordered(story, neighbours)
+            sent, number = what_if(story, step or 0, operation, near, mechanism)
+        except SourceError as error:
+            return no_update, str(error)
+        return told(sent, number), ""
+
+
+def _ordered(story: Story, neighbours: Any) -> list[str]:
+    return [each for each in story.interfaces if each in (neighbours or [])]
