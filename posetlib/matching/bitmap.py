@@ -8,7 +8,6 @@ go, and rows become interfaces.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
-from itertools import islice
 from typing import Final
 
 import numpy as np
@@ -60,9 +59,11 @@ class BitmapMatcher(Matcher):
         # A bit for each place without a pair; whether only the filter itself settles its doubts.
         self._dead: Words = np.zeros(0, dtype=np.uint64)
         self._odd: _Flags = np.zeros(0, dtype=np.bool_)
-        # Pairs whose bits are not written, and bits of pairs that are gone, by place.
+        # By place: pairs whose bits are not written, pairs that are gone, and pairs that are gone
+        # and count no more, but whose bits are still there.
         self._pending: dict[int, Filter] = {}
-        self._dirty: dict[int, tuple[str, ...]] = {}
+        self._gone: dict[int, Filter] = {}
+        self._dirty: dict[int, Filter] = {}
         self._built = 0
         # Which groups were found, as bytes -> their interfaces.
         self._answers: dict[bytes, frozenset[Hashable]] = {}
@@ -84,8 +85,7 @@ class BitmapMatcher(Matcher):
         if self._slots is None:
             return
         if self._pending.pop(place, None) is None:
-            self._dead[place // WORD] |= _ONE << np.uint64(place % WORD)
-            self._dirty[place] = filter.attributes
+            self._gone[place] = filter
         self._slots.give_back(place)
 
     def _forget(self) -> None:
@@ -93,30 +93,48 @@ class BitmapMatcher(Matcher):
         self._slots = None
         self._attributes = {}
         self._pending = {}
+        self._gone = {}
         self._dirty = {}
 
     def _ready(self) -> Slots:
         """Bring the bitmaps up to date, and return the places."""
-        if self._slots is not None and self._pending:
-            self._write_pending(self._slots)
+        if self._slots is not None and (self._gone or self._pending):
+            self._bury()
+            self._write(self._slots)
             strays = sum(bitmaps.strays for bitmaps in self._attributes.values())
             if strays > self._built // 8 + 8:
                 self._forget()
         return self._build() if self._slots is None else self._slots
 
-    def _write_pending(self, slots: Slots) -> None:
-        for slot, filter in self._pending.items():
-            for name in self._dirty.pop(slot, ()):
-                self._attributes[name].erase(slot)
-            odd = False
-            for name, constraint in filter.constraints.items():
-                bitmaps = self._attributes.get(name)
-                if bitmaps is None:
-                    bitmaps = self._attributes[name] = AttributeBitmaps(slots.words)
-                odd |= not bitmaps.write(slot, constraint)
-            self._odd[slot] = odd
+    def _bury(self) -> None:
+        """Let the bits of pairs that are gone count no more; they are still there."""
+        places = np.fromiter(self._gone, dtype=np.intp, count=len(self._gone))
+        np.bitwise_or.at(self._dead, places // WORD, _bit(places))
+        self._dirty.update(self._gone)
+        self._gone = {}
+
+    def _write(self, slots: Slots) -> None:
+        """Write the bits of new pairs: over those of pairs that are gone, if need be."""
+        pending, dirty = self._pending, self._dirty
+        for filter in pending.values():
+            for name in filter.attributes:
+                if name not in self._attributes:
+                    self._attributes[name] = AttributeBitmaps(slots.words, pairs=self._built + 1)
+        odd = self._odd
+        for slot, filter in pending.items():
+            old = dirty.pop(slot, None)
+            if old is not None:
+                constraints = old.constraints
+                for name, bitmaps in self._attributes.items():
+                    bitmaps.erase(slot, constraints.get(name))
+            constraints = filter.constraints
+            settled = True
+            for name, bitmaps in self._attributes.items():
+                settled &= bitmaps.write(slot, constraints.get(name))
+            odd[slot] = not settled
             slots.filters[slot] = filter
-            self._dead[slot // WORD] &= ~(_ONE << np.uint64(slot % WORD))
+        places = np.fromiter(pending, dtype=np.intp, count=len(pending))
+        np.bitwise_and.at(self._dead, places // WORD, ~_bit(places))
         self._pending = {}
 
     def _build(self) -> Slots:
@@ -134,11 +152,13 @@ class BitmapMatcher(Matcher):
                 for name, constraint in constraints:
                     constrained.setdefault(name, []).append((slot, constraint))
         self._attributes = {
-            name: AttributeBitmaps(slots.words, listed) for name, listed in constrained.items()
+            name: AttributeBitmaps(slots.words, listed, int(alive.sum()))
+            for name, listed in constrained.items()
         }
         self._dead = ~_packed(alive)
         self._odd = np.zeros(alive.size, dtype=np.bool_)
         for bitmaps in self._attributes.values():
+            bitmaps.free(self._dead)
             self._odd[bitmaps.odd] = True
         self._built = int(alive.sum())
         self._answers = {}
@@ -228,24 +248,31 @@ class BitmapMatcher(Matcher):
     def match_many(self, notifications: Iterable[Notification]) -> list[frozenset[Hashable]]:
         """Return what ``match`` returns, for each of many; some hundred at a time."""
         slots = self._ready()
-        size = max(16, _CHUNK // (slots.words * 8))
+        everything = list(notifications)
+        size = min(len(everything), max(16, _CHUNK // (slots.words * 8)))
+        # Room to work in, for all chunks in turn: to get it from the system takes longer than to
+        # fill it.
+        room = np.empty((3, size, slots.words), dtype=np.uint64)
         result: list[frozenset[Hashable]] = []
-        rest = iter(notifications)
-        while chunk := list(islice(rest, size)):
-            result += self._match_chunk(slots, chunk)
+        for start in range(0, len(everything), size or 1):
+            result += self._match_chunk(slots, everything[start : start + size], room)
         return result
 
-    def _match_chunk(self, slots: Slots, chunk: list[Notification]) -> list[frozenset[Hashable]]:
+    def _match_chunk(
+        self, slots: Slots, chunk: list[Notification], room: Words
+    ) -> list[frozenset[Hashable]]:
         readings = self._read(chunk)
-        rows = [(bitmaps.table, 2 * read.rows) for bitmaps, read in readings]
-        blocked = self._union(len(chunk), [(table, row + DOUBTED) for table, row in rows])
+        lines = [(bitmaps.table, 2 * read.rows) for bitmaps, read in readings]
+        doubting, doubts, spare = room[:, : len(chunk)]
+        blocked = self._union([(table, line + DOUBTED) for table, line in lines], doubting, spare)
         found = _found(slots, blocked)
         # Events for which there is more to find.
-        left = np.arange(len(chunk)) if slots.loose else (~found.all(axis=1)).nonzero()[0]
+        left = np.arange(len(chunk)) if slots.loose else np.flatnonzero(~found.all(axis=1))
         if left.size:
-            doubts = self._union(left.size, [(table, row[left] + REFUSED) for table, row in rows])
-            np.invert(doubts, out=doubts)
-            doubts &= blocked[left]
+            doubts, spare = doubts[: left.size], spare[: left.size]
+            self._union([(table, line[left] + REFUSED) for table, line in lines], doubts, spare)
+            # Who refuses is also in doubt: what differs is in doubt, and does not refuse.
+            doubts ^= blocked.take(left, axis=0, out=spare, mode="clip")
             candidates = _candidates(slots, doubts, left, found)
             if candidates[0].size:
                 self._settle(slots, chunk, readings, candidates, found, blocked)
@@ -270,18 +297,17 @@ class BitmapMatcher(Matcher):
                 check_notification(notification)
         return readings
 
-    def _union(self, size: int, rows: list[tuple[Words, _Numbers]]) -> Words:
-        """Return the OR of the rows of each event, and of the places without a pair."""
-        union: Words | None = None
-        for table, numbers in rows:
-            if union is None:
-                union = table.take(numbers, axis=0)
+    def _union(self, lines: list[tuple[Words, _Numbers]], union: Words, spare: Words) -> Words:
+        """Return the OR of the lines of each event, and of the places without a pair."""
+        for i, (table, numbers) in enumerate(lines):
+            if not i:
+                table.take(numbers, axis=0, out=union, mode="clip")
             elif numbers[0] == numbers[-1] and (numbers == numbers[0]).all():
                 union |= table[numbers[0]]
             else:
-                union |= table.take(numbers, axis=0)
-        if union is None:
-            return np.tile(self._dead, (size, 1))
+                union |= table.take(numbers, axis=0, out=spare, mode="clip")
+        if not lines:
+            union[:] = 0
         union |= self._dead
         return union
 
@@ -381,5 +407,9 @@ def _accept(
     found[events[grouped], groups[grouped]] = True
     loose = ~grouped
     if loose.any():
-        bits = _ONE << (places[loose] % WORD).astype(np.uint64)
-        np.bitwise_and.at(blocked, (events[loose], words[loose]), ~bits)
+        np.bitwise_and.at(blocked, (events[loose], words[loose]), ~_bit(places[loose]))
+
+
+def _bit(places: _Numbers) -> Words:
+    """Return the bit of each place in its word."""
+    return np.left_shift(_ONE, (places % WORD).astype(np.uint64))

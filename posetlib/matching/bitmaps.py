@@ -8,15 +8,16 @@ the OR of its rows leaves at zero.
 
 from __future__ import annotations
 
+import math
+from array import array
 from collections.abc import Iterable, Iterator
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from posetlib.constraints.base import Constraint
 from posetlib.constraints.numbers import Numbers
-from posetlib.intervals import intersection
 from posetlib.matching.cells import (
     Cells,
     Floats,
@@ -43,12 +44,29 @@ Words = NDArray[np.uint64]
 CELLS: Final = 1024
 QUANTILES: Final = 512
 _BITS: Final = np.left_shift(np.uint64(1), np.arange(WORD, dtype=np.uint64))
-# Fewer intervals than this are not worth the columns.
-_MANY: Final = 64
+# Fewer intervals than this are not worth columns.
+_SEVERAL: Final = 16
+
+# The first line that a constraint may refuse: what is not read is doubted, and not refused.
+_READ: Final = 1
+
+_Constrained = tuple[int, Constraint]
+
+
+class _Plain(NamedTuple):
+    """Closed intervals whose ends float64 holds, and the rows that they reach."""
+
+    slots: NDArray[np.intp]
+    lows: Floats
+    highs: Floats
+    rows: Intervals
 
 
 class AttributeBitmaps:
     """Two bitmaps of rows × pairs, and the ranges themselves where cells are coarser than they are.
+
+    A place without a pair looks like the pairs that are usual: where most constrain the attribute,
+    as if it refused every value, so that a new range is written where it lies and nowhere else.
 
     Memory: two bits for each row and pair, and 16 bytes for each pair where there are columns.
     """
@@ -56,13 +74,16 @@ class AttributeBitmaps:
     def __init__(
         self,
         words: int,
-        constrained: Iterable[tuple[int, Constraint]] = (),
+        constrained: Iterable[_Constrained] = (),
+        pairs: int = 0,
         *,
         cells: int = CELLS,
         quantiles: int = QUANTILES,
     ) -> None:
         listed = list(constrained)
         constraints = [constraint for _, constraint in listed]
+        #: Whether most of the pairs constrain the attribute.
+        self.usual = 2 * len(listed) > pairs
         self.cells = Cells(constraints, limit=cells, quantiles=min(cells, quantiles))
         #: The smallest and the largest float64 of each pair's range; all where it has none.
         self.columns: tuple[Floats, Floats] | None = None
@@ -73,21 +94,38 @@ class AttributeBitmaps:
         self.strays = 0
         #: The pairs, of those given, whose doubts only the filter itself can settle.
         self.odd: list[int] = []
+        # For each place the lines to be written when it is free again, if it is usual to write few.
+        places = words * WORD if self.usual else 0
+        self._starts = array("i", [_READ]) * places
+        self._stops = array("i", [2 * self.cells.size]) * places
         self.table = self._filled(words, listed)
+
+    def free(self, places: Words) -> None:
+        """Let these places, bits of words, look as places without a pair do: O(rows × words)."""
+        if self.usual:
+            self.table[_READ:] |= places
 
     # -- all at once -------------------------------------------------------------------------------
 
-    def _filled(self, words: int, constrained: list[tuple[int, Constraint]]) -> Words:
+    def _filled(self, words: int, constrained: list[_Constrained]) -> Words:
         """Return the table of all pairs: a bit at each end of each gap, and parities down it."""
         size = self.cells.size
         table: tuple[Words, ...] = tuple(np.zeros((size, words), np.uint64) for _ in range(2))
-        for slot, constraint in self._fill_intervals(table, constrained):
+        plain, rest = self._plain(constrained)
+        if plain is not None:
+            _toggle(table, plain)
+            self.odd = self._settle_plain(plain)
+            if self.usual:
+                np.frombuffer(self._starts, dtype=np.intc)[plain.slots] = 2 * plain.rows.first
+                np.frombuffer(self._stops, dtype=np.intc)[plain.slots] = 2 * plain.rows.last
+        for slot, constraint in rest:
             reach = self.cells.reach(constraint)
             for bitmap, ranges in zip(table, (reach.possible, reach.sure), strict=True):
                 for start, stop in _gaps(ranges, size):
                     bitmap[start, slot // WORD] ^= _BITS[slot % WORD]
                     if stop < size:
                         bitmap[stop, slot // WORD] ^= _BITS[slot % WORD]
+            self._span(slot, reach)
             if not self._settles(slot, constraint, reach):
                 self.odd.append(slot)
         result = np.empty((2 * size, words), dtype=np.uint64)
@@ -95,67 +133,110 @@ class AttributeBitmaps:
             np.bitwise_xor.accumulate(bitmap, axis=0, out=result[which::2])
         return result
 
-    def _fill_intervals(
-        self, table: tuple[Words, ...], constrained: list[tuple[int, Constraint]]
-    ) -> list[tuple[int, Constraint]]:
-        """Fill in the closed intervals, and return what is left to be filled in one by one."""
-        plain: list[int] = []
-        ends: tuple[list[Any], list[Any]] = ([], [])
+    def _plain(self, constrained: list[_Constrained]) -> tuple[_Plain | None, list[_Constrained]]:
+        """Return the closed intervals by columns, and what is left to be done one by one."""
+        slots: list[int] = []
+        lows: list[Any] = []
+        highs: list[Any] = []
         rest = []
         for slot, constraint in constrained:
             if type(constraint) is Numbers and constraint.is_closed_interval:
-                plain.append(slot)
-                ends[0].append(constraint.low)
-                ends[1].append(constraint.high)
+                slots.append(slot)
+                lows.append(constraint.low)
+                highs.append(constraint.high)
             else:
                 rest.append((slot, constraint))
-        if len(plain) < _MANY:
-            return constrained
-        lows, highs = (as_floats(each, set(map(type, each))) for each in ends)
-        if lows is None or highs is None:
-            return constrained
-        rows = self.cells.reach_intervals(lows, highs)
-        if rows is None:
-            return constrained
-        slots = np.array(plain, dtype=np.intp)
-        _toggle(table, slots, rows)
-        exact = (rows.first == rows.inner_first) & (rows.inner_last == rows.last)
+        if len(slots) < _SEVERAL:
+            return None, constrained
+        low, high = (as_floats(ends, set(map(type, ends))) for ends in (lows, highs))
+        rows = None if low is None or high is None else self.cells.reach_intervals(low, high)
+        if low is None or high is None or rows is None:
+            return None, constrained
+        return _Plain(np.array(slots, dtype=np.intp), low, high, rows), rest
+
+    def _settle_plain(self, plain: _Plain) -> list[int]:
+        """Fill the columns, or return the slots whose doubts are the filters' to settle."""
         if self.columns is not None:
-            self.columns[0][slots], self.columns[1][slots] = lows, highs
-        else:
-            self.odd += slots[~exact].tolist()
-        return rest
+            self.columns[0][plain.slots], self.columns[1][plain.slots] = plain.lows, plain.highs
+            return []
+        rows = plain.rows
+        doubted = (rows.first < rows.inner_first) | (rows.inner_last < rows.last)
+        odd: list[int] = plain.slots[doubted].tolist()
+        return odd
 
-    # -- one by one --------------------------------------------------------------------------------
+    # -- a few -------------------------------------------------------------------------------------
 
-    def write(self, slot: int, constraint: Constraint) -> bool:
-        """Write the bits of one pair over zeros; False if its doubts are the filter's to settle.
+    def write(self, slot: int, constraint: Constraint | None) -> bool:
+        """Write the bits of a pair to a free place; without a constraint it minds no value.
 
-        O(rows): one word of each.
+        O(rows): one word of the rows that a usual range reaches, or of those that an unusual one
+        does not. Returns whether no doubt is left for the filter itself to settle.
         """
-        reach = self.cells.reach(constraint)
+        if type(constraint) is Numbers and constraint.is_closed_interval and self.usual:
+            rows = self.cells.reach_interval(constraint.low, constraint.high)
+            if rows is not None and self.columns is not None:
+                self._write_interval(slot, constraint, rows)
+                return True
         bit = _BITS[slot % WORD]
         column = self.table[:, slot // WORD]
-        # Both bitmaps of the rows that it does not reach; the second one of those not filled.
-        for start, stop in _gaps(reach.possible, self.cells.size):
-            column[2 * start : 2 * stop] |= bit
-        doubted = tuple(_gaps(reach.sure, self.cells.size))
-        for start, stop in intersection(tuple(reach.possible), doubted):
-            if stop == start + 1:
-                column[2 * start + DOUBTED] |= bit
-            else:
-                column[2 * start + DOUBTED : 2 * stop : 2] |= bit
+        if constraint is None:
+            if self.usual:
+                column[_READ:] &= ~bit
+            return True
+        reach = self.cells.reach(constraint)
+        lines = [(2 * start, 2 * stop) for start, stop in reach.possible[1:]]
+        if self.usual:
+            for start, stop in lines:
+                column[start:stop] &= ~bit
+            self._span(slot, reach)
+        else:
+            last = _READ
+            for start, stop in lines:
+                column[last:start] |= bit
+                last = stop
+            column[last:] |= bit
+        for start, stop in reach.doubted():
+            column[2 * start + DOUBTED : 2 * stop : 2] |= bit
         settled = self._settles(slot, constraint, reach)
         if not settled and not self.cells.many_numbers and not self.cells.many_strings:
             self.strays += 1
         return settled
 
-    def erase(self, slot: int) -> None:
-        """Write zeros over the bits of one pair: O(rows)."""
-        column = self.table[:, slot // WORD]
-        column &= ~_BITS[slot % WORD]
+    def _write_interval(
+        self, slot: int, interval: Numbers, rows: tuple[int, int, int, int]
+    ) -> None:
+        """Do what ``write`` does, for the most common case."""
+        first, inner_first, inner_last, last = rows
+        word, bit = slot // WORD, _BITS[slot % WORD]
+        table = self.table
+        column = table[2 * first : 2 * last, word]
+        column &= ~bit
+        if first < inner_first:
+            table[2 * first + DOUBTED, word] |= bit
+        if inner_last < last:
+            table[2 * last - 2 + DOUBTED, word] |= bit
+        self._starts[slot], self._stops[slot] = 2 * first, 2 * last
+        assert self.columns is not None
+        self.columns[0][slot], self.columns[1][slot] = interval.low, interval.high
+
+    def erase(self, slot: int, constraint: Constraint | None) -> None:
+        """Let the place of a pair be free, whose constraint this is; O(rows)."""
+        bit = _BITS[slot % WORD]
+        if self.usual:
+            column = self.table[self._starts[slot] : self._stops[slot], slot // WORD]
+            column |= bit
+            self._starts[slot], self._stops[slot] = _READ, len(self.table)
+        elif constraint is not None:
+            column = self.table[:, slot // WORD]
+            column &= ~bit
         if self.columns is not None:
             self.columns[0][slot], self.columns[1][slot] = -np.inf, np.inf
+
+    def _span(self, slot: int, reach: Reach) -> None:
+        """Note the lines that a constraint reaches, from the first to the last."""
+        rows = reach.possible[1:]
+        if self.usual and rows:
+            self._starts[slot], self._stops[slot] = 2 * rows[0][0], 2 * rows[-1][1]
 
     def _settles(self, slot: int, constraint: Constraint, reach: Reach) -> bool:
         """Return whether rows and columns say all about the floats; fills the columns."""
@@ -171,7 +252,7 @@ class AttributeBitmaps:
         if low != NUMBER_LINE.lowest:
             lows[slot] = float_after(low)
         if high != NUMBER_LINE.highest:
-            highs[slot] = np.nextafter(float_after(high), -np.inf)
+            highs[slot] = math.nextafter(float_after(high), -math.inf)
         return True
 
 
@@ -186,18 +267,21 @@ def _gaps(ranges: Ranges, size: int) -> Iterator[tuple[int, int]]:
         yield start, size
 
 
-def _toggle(table: tuple[Words, ...], slots: NDArray[np.intp], rows: Intervals) -> None:
+def _toggle(table: tuple[Words, ...], plain: _Plain) -> None:
     """Change the bits of intervals at the ends of the gaps around them."""
+    slots, _, _, rows = plain
     size, words = table[0].shape
     word, bit = slots // WORD, _BITS[slots % WORD]
-    empty = rows.inner_first >= rows.inner_last
     # Where nothing is sure, all rows are doubted, and the two ends cancel each other.
+    empty = rows.inner_first >= rows.inner_last
     first = np.where(empty, rows.first, rows.inner_first)
     last = np.where(empty, rows.first, rows.inner_last)
-    for bitmap, starts, stops in ((table[0], rows.first, rows.last), (table[1], first, last)):
+    refused, doubted = table
+    for bitmap, starts, stops in ((refused, rows.first, rows.last), (doubted, first, last)):
         flat = bitmap.reshape(-1)
         np.bitwise_xor.at(flat, starts * words + word, bit)
         inside = stops < size
         np.bitwise_xor.at(flat, (stops * words + word)[inside], bit[inside])
-        # The first row is that of values not read: in doubt, and not refused.
-        np.bitwise_xor.at(bitmap[0 if bitmap is table[1] else 1], word, bit)
+    # Values that are not read are doubted, and not refused.
+    np.bitwise_xor.at(refused[1], word, bit)
+    np.bitwise_xor.at(doubted[0], word, bit)

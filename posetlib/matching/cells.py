@@ -12,13 +12,15 @@ from __future__ import annotations
 import math
 from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Sequence
+from functools import cached_property
+from itertools import pairwise
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from posetlib.constraints.base import Constraint
-from posetlib.intervals import normal
+from posetlib.intervals import complement, intersection, normal
 from posetlib.matching.footprints import (
     NUMBER_LINE,
     STRING_LINE,
@@ -77,6 +79,18 @@ class Reach(NamedTuple):
         """Whether the row of a value says all, unless it is that of values not read further."""
         return self.sure == self.possible[1:]
 
+    def doubted(self) -> Ranges:
+        """Return the rows of values that are read of which some may satisfy it, and not all."""
+        if len(self.possible) == 2 and len(self.sure) < 2:  # a range, by far the most common
+            ((first, last),) = self.possible[1:]
+            if not self.sure:
+                return [(first, last)]
+            ((inner_first, inner_last),) = self.sure
+            ends = ((first, inner_first), (inner_last, last))
+            return [(start, stop) for start, stop in ends if start < stop]
+        rest = complement(tuple(self.sure), 0, self.possible[-1][1])
+        return list(intersection(tuple(self.possible[1:]), rest))
+
 
 class Intervals(NamedTuple):
     """The rows that many intervals reach: sure from inner first to inner last, possible all."""
@@ -124,7 +138,8 @@ class Cells:
         self._string_cuts, few_strings = _cuts(string_ends, STRING_LINE, limit, chosen)
         #: Whether there are too many ends for a cut at each.
         self.many_numbers, self.many_strings = not few_numbers, not few_strings
-        self._thresholds = [float_after(cut) for cut in self._number_cuts]
+        # The first float behind each cut.
+        self._thresholds = list(map(float_after, self._number_cuts))
         self._threshold_array = np.array(self._thresholds, dtype=np.float64)
         self._strings = _NUMBERS + len(self._number_cuts) + 1
         #: The number of rows.
@@ -151,37 +166,61 @@ class Cells:
             sure, possible = list(normal(sure)), [possible[0], *normal(possible[1:])]
         return Reach(sure, possible)
 
-    def reach_intervals(self, lows: Floats, highs: Floats) -> Intervals | None:
-        """Return the rows that closed intervals reach, all at once, or None if it cannot be told.
+    def reach_interval(self, low: Any, high: Any) -> tuple[int, int, int, int] | None:
+        """Return the rows that a closed interval reaches, quickly, or None if it cannot be told.
 
-        The rows are those of ``reach``, and the ends may be infinite.
+        The first row, the first that it fills, the first beyond those, and the first beyond all.
         """
-        thresholds = self._threshold_array
-        if (thresholds[1:] == thresholds[:-1]).any():
-            return None  # cuts with no float between them
-        # An end may be as near to a cut as floats can tell, and only then it may be the same cut.
-        beyond = np.append(thresholds, np.nan)
-        befores, behinds = [], []
-        for (number, after), at in zip(self._number_cuts, self._thresholds, strict=True):
-            befores.append(not after and number == at)
-            behinds.append(bool(after) and number == math.nextafter(at, -math.inf))
-        before, behind = (np.array([*each, False]) for each in (befores, behinds))
+        marks = self._marks
+        if marks is None or type(low) is not float or type(high) is not float:
+            return None
+        if low == -math.inf or high == math.inf:
+            return None
+        thresholds, before, behind = marks
+        first = bisect_left(thresholds, low)
+        inner_first = first + 1
+        if thresholds[first] == low:
+            # Either the same cut, or one between this float and the last.
+            inner_first += not before[first]
+            first += 1
+        beyond = math.nextafter(high, math.inf)
+        last = bisect_left(thresholds, beyond)
+        met = thresholds[last] == beyond and behind[last]
+        return _NUMBERS + first, _NUMBERS + inner_first, _NUMBERS + last + met, _NUMBERS + last + 1
+
+    def reach_intervals(self, lows: Floats, highs: Floats) -> Intervals | None:
+        """Return the rows that many closed intervals reach, or None if it cannot be told."""
+        if self._marks is None:
+            return None
+        thresholds, before, behind = map(np.array, self._marks)
         first = thresholds.searchsorted(lows)
-        near = beyond[first] == lows
-        same = near & before[first]
-        first += near & ~same  # such a cut lies between the end and the float before it
-        after_high = np.nextafter(highs, np.inf)
-        last = thresholds.searchsorted(after_high)
-        met = (beyond[last] == after_high) & behind[last]
-        lowest, highest = np.isneginf(lows), np.isposinf(highs)
-        first[lowest] = 0
-        last[highest] = len(thresholds)
-        return Intervals(
-            _NUMBERS + first + (same & ~lowest),
-            _NUMBERS + first + ~lowest,
-            _NUMBERS + last + (met | highest),
-            _NUMBERS + last + 1,
-        )
+        near = thresholds[first] == lows
+        inner_first = first + 1 + (near & ~before[first])
+        first += near
+        beyond = np.nextafter(highs, np.inf)
+        last = thresholds.searchsorted(beyond)
+        met = (thresholds[last] == beyond) & behind[last]
+        inner_last, last = last + met, last + 1
+        open_low, open_high = np.isneginf(lows), np.isposinf(highs)
+        first[open_low] = inner_first[open_low] = 0
+        inner_last[open_high] = last[open_high] = len(self._number_cuts) + 1
+        return Intervals(*(_NUMBERS + each for each in (first, inner_first, inner_last, last)))
+
+    @cached_property
+    def _marks(self) -> tuple[list[float], list[bool], list[bool]] | None:
+        """The thresholds, and whether each is that of a cut just before or just behind a float.
+
+        An end may be as near to a cut as floats can tell without being the same cut. The last of
+        each stands for what lies behind all cuts, and equals nothing. None if there are cuts with
+        no float between them.
+        """
+        if any(one == other for one, other in pairwise(self._thresholds)):
+            return None
+        before, behind = [], []
+        for (number, after), at in zip(self._number_cuts, self._thresholds, strict=True):
+            before.append(not after and number == at)
+            behind.append(bool(after) and number == math.nextafter(at, -math.inf))
+        return [*self._thresholds, math.nan], [*before, False], [*behind, False]
 
     @staticmethod
     def _reach_few(made: Footprint, sure: Ranges, possible: Ranges) -> None:

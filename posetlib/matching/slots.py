@@ -22,7 +22,7 @@ __all__ = ["Slots"]
 # Half a word: below that, bits of others had better share it.
 _GROUP: Final = WORD // 2
 # Room for so many more, before everything is laid out anew.
-_ROOM: Final = 8
+_ROOM: Final = 16
 
 
 class Slots:
