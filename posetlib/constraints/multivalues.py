@@ -47,18 +47,19 @@ class MultiValues(Constraint):
     False
     """
 
-    __slots__ = ("_hash", "diagram", "named")
+    __slots__ = ("_hash", "_written", "diagram", "named")
     domain = "set"
     kind = "set"
 
     #: The elements that are told apart from any others.
     named: frozenset[Key]
     diagram: Diagram
+    _written: list[_Alternative]
 
-    def __init__(self, named: frozenset[Key], diagram: Diagram) -> None:
-        self.named, self.diagram = _canonical(named, diagram)
-        if self.diagram == FALSE:
+    def __init__(self, named: frozenset[Key], diagram: Diagram, *, canonical: bool = False) -> None:
+        if diagram == FALSE:
             raise EmptyConstraintError("no set satisfies the constraint")
+        self.named, self.diagram = (named, diagram) if canonical else _canonical(named, diagram)
         self._hash = hash((self.named, self.diagram))
 
     # -- making ------------------------------------------------------------------------------------
@@ -67,24 +68,24 @@ class MultiValues(Constraint):
     def superset(cls, elements: Iterable[Any]) -> MultiValues:
         """Return the sets that have all the elements."""
         named = _keys(elements)
-        return cls(named, diagrams.every_of(named))
+        return cls(named, diagrams.every_of(named), canonical=True)
 
     @classmethod
     def disjoint(cls, elements: Iterable[Any]) -> MultiValues:
         """Return the sets that have none of the elements."""
         named = _keys(elements)
-        return cls(named, diagrams.every_of((), named))
+        return cls(named, diagrams.every_of((), named), canonical=True)
 
     @classmethod
     def overlapping(cls, elements: Iterable[Any]) -> MultiValues:
         """Return the sets that have some of the elements."""
         named = _keys(elements)
-        return cls(named, diagrams.some_of(named))
+        return cls(named, diagrams.some_of(named), canonical=True)
 
     @classmethod
     def subset(cls, elements: Iterable[Any]) -> MultiValues:
         """Return the sets that have no other elements."""
-        return cls(_keys(elements), diagrams.every_of((), (_OTHERS,)))
+        return cls(_keys(elements), diagrams.every_of((), (_OTHERS,)), canonical=True)
 
     @classmethod
     def union(cls, members: Iterable[MultiValues]) -> MultiValues:
@@ -100,7 +101,9 @@ class MultiValues(Constraint):
     @classmethod
     def intersection(cls, members: Iterable[MultiValues]) -> MultiValues:
         """Return what many share."""
-        kept = list(members)
+        kept = [member for member in members if not member.is_whole_domain()]
+        if len(kept) < 2:
+            return kept[0] if kept else ALL_SETS
         cubes = [member for member in kept if _is_open_cube(member.diagram)]
         rest = [_parts(member) for member in kept if not _is_open_cube(member.diagram)]
         if cubes:  # supersets and disjoint sets in one go
@@ -177,12 +180,21 @@ class MultiValues(Constraint):
     def clauses(self, name: str) -> tuple[str, ...]:
         if self.is_whole_domain():
             return (f"{name} is set",)
-        return tuple(each.text(name) for each in self._alternatives())
+        return tuple(each.text(name) for each in self._alternatives)
 
     def to_dict(self) -> dict[str, Any]:
-        return {"kind": self.kind, "any": [each.to_dict() for each in self._alternatives()]}
+        return {"kind": self.kind, "any": [each.to_dict() for each in self._alternatives]}
 
+    @property
     def _alternatives(self) -> list[_Alternative]:
+        """What the operators can say, worked out when first asked for."""
+        try:
+            return self._written
+        except AttributeError:
+            self._written = self._write()
+            return self._written
+
+    def _write(self) -> list[_Alternative]:
         bounded, unbounded = _halves(self.diagram)
         result = _alternatives(unbounded, None) if unbounded != FALSE else []
         if bounded != unbounded:
@@ -297,6 +309,8 @@ def _writable(named: frozenset[Key], diagram: Diagram) -> MultiValues:
 def _all_joined(waiting: list[_Parts], join: Callable[[Diagram, Diagram], Diagram]) -> MultiValues:
     if len(waiting) > _MAX_CLAUSES:
         raise FilterError(f"{_TOO_COMPLEX}: {len(waiting)} parts, at most {_MAX_CLAUSES}")
+    if len(waiting) == 1:
+        return MultiValues(*waiting[0], canonical=True)  # all members were of the one simple kind
     while len(waiting) > 1:  # in pairs, so that each step joins diagrams of about one size
         pairs = zip(waiting[::2], waiting[1::2], strict=False)
         joined = [_joined(a, b, join) for a, b in pairs]
@@ -393,8 +407,7 @@ def _from_json(elements: list[Any]) -> list[Any]:
 def _read(data: dict[str, Any]) -> Constraint:
     alternatives = []
     for each in data["any"]:
-        parts = [ALL_SETS]
-        parts += [MultiValues.subset(_from_json(each["subset"]))] if "subset" in each else []
+        parts = [MultiValues.subset(_from_json(each["subset"]))] if "subset" in each else []
         parts.append(MultiValues.superset(_from_json(each.get("superset", []))))
         parts.append(MultiValues.disjoint(_from_json(each.get("disjoint", []))))
         parts += [MultiValues.overlapping(_from_json(e)) for e in each.get("overlaps", [])]
