@@ -409,7 +409,7 @@ def test_nothing_falls_out_of_a_mixture(text: str, value: str) -> None:
 WORDS = ("a", "b", "ab", "ba", "bb", "aa")
 
 
-@settings(max_examples=300)
+@settings(max_examples=max(200, settings().max_examples))
 @given(data=st.data(), first=seeds)
 def test_sets_beside_patterns(data: st.DataObject, first: int) -> None:
     """Sets of strings under patterns, where single points and intervals share alternatives."""

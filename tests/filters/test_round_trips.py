@@ -178,7 +178,7 @@ string_atoms = st.one_of(
 )
 
 
-@settings(max_examples=400)
+@settings(max_examples=max(200, settings().max_examples))
 @given(
     st.recursive(
         string_atoms,
