@@ -9,7 +9,7 @@ import pytest
 
 from posetlib.errors import UnknownEntryError
 from posetlib.parsing import parse_filter
-from posetlib.structures import FiltersPoset, PosetForest, Table, make_table
+from posetlib.structures import PosetForest, Table, make_table
 from tests.tables.kinds import KINDS, WORDS
 
 
@@ -180,8 +180,18 @@ class TestDefaults:
         assert plain == told
         assert told.counters.covering_tests < plain.counters.covering_tests
 
-    def test_a_function_may_say_which_items_are_canonical(self) -> None:
-        table = FiltersPoset(covers=WORDS.covers, canonical=str.islower)
+    def test_a_function_may_say_which_items_are_canonical(self, kind: str) -> None:
+        table = make(kind, covers=WORDS.covers, canonical=str.islower)
         table.add("a", "I1")
         assert "A" in table
+        # A canonical item may be equivalent to one that is not, and is in the table already.
+        table.add("B", "I1")
+        table.add("b", "I2")
+        assert list(table) == ["a", "B"]
+        assert "b" in table
+        table.remove("b", "I2")
+        table.remove("b", "I1")
+        table.counters.reset()
+        assert "b" not in table  # only canonical items are left: nothing to search for
+        assert table.counters.covering_tests == 0
         assert make_table("fp", canonical=True)._relation.is_canonical("whatever")
