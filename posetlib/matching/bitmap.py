@@ -8,7 +8,7 @@ go, and rows become interfaces.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,7 @@ from posetlib.change import Pair
 from posetlib.constraints.base import Constraint
 from posetlib.filters import Filter
 from posetlib.matching.base import Matcher, Notification, check_notification
-from posetlib.matching.bitmaps import DOUBTED, REFUSED, WORD, AttributeBitmaps, Words
+from posetlib.matching.bitmaps import CELLS, DOUBTED, REFUSED, WORD, AttributeBitmaps, Words
 from posetlib.matching.cells import Readings
 from posetlib.matching.slots import Slots
 from posetlib.values import MISSING, lookup
@@ -40,7 +40,8 @@ class BitmapMatcher(Matcher):
     Adding or removing a pair costs a few microseconds; bitmaps are written when the next
     notification comes, and all anew when a quarter has changed. ``match`` and ``match_many`` are
     O(attributes × pairs / 64) word operations each, plus an exact test for each filter whose range
-    ends within the cell of the value and whose interface nothing else has found.
+    ends within the cell of the value and whose interface nothing else has found. ``cells`` is about
+    how many cells the values of an attribute fall into; memory is two bits for each cell and pair.
 
     >>> from posetlib.parsing import parse_filter
     >>> matcher = BitmapMatcher()
@@ -52,7 +53,10 @@ class BitmapMatcher(Matcher):
     [frozenset({'I1'}), frozenset()]
     """
 
-    def __init__(self, pairs: Iterable[Pair] = ()) -> None:
+    def __init__(self, pairs: Iterable[Pair] = (), *, cells: int = CELLS) -> None:
+        if cells < 1:
+            raise ValueError(f"an attribute has at least one cell, not {cells}")
+        self._cells = cells
         # None until the next match, which builds everything from the pairs.
         self._slots: Slots | None = None
         self._attributes: dict[str, AttributeBitmaps] = {}
@@ -68,6 +72,15 @@ class BitmapMatcher(Matcher):
         # Which groups were found, as bytes -> their interfaces.
         self._answers: dict[bytes, frozenset[Hashable]] = {}
         super().__init__(pairs)
+
+    def copy(self) -> BitmapMatcher:
+        """Return a matcher of the same pairs, with counters at zero."""
+        return BitmapMatcher(self.entries(), cells=self._cells)
+
+    __copy__ = copy
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (_matcher, (self.entries(), self._cells))
 
     # -- pairs come and go -------------------------------------------------------------------------
 
@@ -119,7 +132,9 @@ class BitmapMatcher(Matcher):
         for filter in pending.values():
             for name in filter.attributes:
                 if name not in self._attributes:
-                    self._attributes[name] = AttributeBitmaps(slots.words, pairs=self._built + 1)
+                    self._attributes[name] = AttributeBitmaps(
+                        slots.words, (), self._built + 1, self._cells
+                    )
         odd = self._odd
         for slot, filter in pending.items():
             old = dirty.pop(slot, None)
@@ -152,7 +167,7 @@ class BitmapMatcher(Matcher):
                 for name, constraint in constraints:
                     constrained.setdefault(name, []).append((slot, constraint))
         self._attributes = {
-            name: AttributeBitmaps(slots.words, listed, int(alive.sum()))
+            name: AttributeBitmaps(slots.words, listed, int(alive.sum()), self._cells)
             for name, listed in constrained.items()
         }
         self._dead = ~_packed(alive)
@@ -361,6 +376,10 @@ class BitmapMatcher(Matcher):
             each.union(interfaces[start:stop]) if start < stop else each
             for each, start, stop in zip(answers, ends, ends[1:], strict=False)
         ]
+
+
+def _matcher(pairs: Iterable[Pair], cells: int) -> BitmapMatcher:
+    return BitmapMatcher(pairs, cells=cells)
 
 
 def _found(slots: Slots, blocked: Words) -> _Flags:

@@ -29,7 +29,7 @@ from posetlib.matching.cells import (
 )
 from posetlib.matching.footprints import NUMBER_LINE
 
-__all__ = ["DOUBTED", "REFUSED", "WORD", "AttributeBitmaps", "Words"]
+__all__ = ["CELLS", "DOUBTED", "REFUSED", "WORD", "AttributeBitmaps", "Words"]
 
 #: Bits in a word.
 WORD: Final = 64
@@ -39,10 +39,9 @@ REFUSED: Final = 0
 DOUBTED: Final = 1
 Words = NDArray[np.uint64]
 
-# Cuts at every end of a range where these are not too many, otherwise at quantiles: with more cells
-# the bitmaps leave the processor's caches, with fewer more is left to be checked one by one.
+#: Cells of an attribute, more or less: with more of them the bitmaps leave the processor's caches,
+#: with fewer of them more is left to be checked one by one.
 CELLS: Final = 1024
-QUANTILES: Final = 512
 _BITS: Final = np.left_shift(np.uint64(1), np.arange(WORD, dtype=np.uint64))
 # Fewer intervals than this are not worth columns.
 _SEVERAL: Final = 16
@@ -76,15 +75,13 @@ class AttributeBitmaps:
         words: int,
         constrained: Iterable[_Constrained] = (),
         pairs: int = 0,
-        *,
         cells: int = CELLS,
-        quantiles: int = QUANTILES,
     ) -> None:
         listed = list(constrained)
         constraints = [constraint for _, constraint in listed]
         #: Whether most of the pairs constrain the attribute.
         self.usual = 2 * len(listed) > pairs
-        self.cells = Cells(constraints, limit=cells, quantiles=min(cells, quantiles))
+        self.cells = Cells(constraints, limit=cells)
         #: The smallest and the largest float64 of each pair's range; all where it has none.
         self.columns: tuple[Floats, Floats] | None = None
         if self.cells.many_numbers:

@@ -122,9 +122,7 @@ class Cells:
     [(6, 8)]
     """
 
-    def __init__(
-        self, constraints: Collection[Constraint] = (), *, limit: int, quantiles: int | None = None
-    ) -> None:
+    def __init__(self, constraints: Collection[Constraint] = (), *, limit: int) -> None:
         number_ends: list[Any] = []
         string_ends: list[Any] = []
         for constraint in _sample(constraints, 4 * limit):
@@ -133,9 +131,8 @@ class Cells:
                 number_ends += piece[:2]
             for piece in made.strings:
                 string_ends += piece[:2]
-        chosen = limit if quantiles is None else quantiles
-        self._number_cuts, few_numbers = _cuts(number_ends, NUMBER_LINE, limit, chosen)
-        self._string_cuts, few_strings = _cuts(string_ends, STRING_LINE, limit, chosen)
+        self._number_cuts, few_numbers = _cuts(number_ends, NUMBER_LINE, limit)
+        self._string_cuts, few_strings = _cuts(string_ends, STRING_LINE, limit)
         #: Whether there are too many ends for a cut at each.
         self.many_numbers, self.many_strings = not few_numbers, not few_strings
         # The first float behind each cut.
@@ -318,14 +315,15 @@ def _sample(constraints: Collection[Constraint], size: int) -> Collection[Constr
     return list(constraints)[:: len(constraints) // size]
 
 
-def _cuts(ends: list[Any], line: Line, limit: int, quantiles: int) -> tuple[list[Any], bool]:
-    """Return where to cut a line, and whether that is at every end."""
+def _cuts(ends: list[Any], line: Line, limit: int) -> tuple[list[Any], bool]:
+    """Return where to cut a line: at every end, and whether so, or at quantiles, half as many."""
     distinct = set(ends)
     distinct -= set(line)
     if len(distinct) < limit:
         return sorted(distinct), True
     ends = sorted(end for end in ends if end not in line)
     # Ends that many constraints share are the likelier to be chosen: all are in the list.
+    quantiles = max(1, limit // 2)
     chosen = {ends[len(ends) * i // quantiles] for i in range(quantiles)}
     return sorted(chosen), False
 

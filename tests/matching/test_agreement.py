@@ -1,0 +1,141 @@
+"""A matcher answers what a scan of its entries answers, whatever came and went before."""
+
+from __future__ import annotations
+
+from random import Random
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import posetlib as pl
+from tests.filters import strategies
+from tests.filters.oracle import UNIVERSE, spell
+
+from .worlds import (
+    FLOATS,
+    MATCHERS,
+    PLAIN,
+    TEXTS,
+    VALUES,
+    points,
+    random_filter,
+    random_notification,
+    ranges,
+    scan,
+)
+
+TYPES = pl.TypeHierarchy(strategies.SUPERTYPES)
+
+
+@pytest.fixture(params=MATCHERS)
+def name(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+def _drive(name: str, seed: int, steps: int) -> None:
+    random = Random(f"matching-{seed}")
+    matcher, model = MATCHERS[name](), dict[tuple[pl.Filter, Any], None]()
+    interfaces = [("I", i) for i in range(random.choice((1, 3, 200)))]
+    growth = random.choice((5, 40, 250))
+    for step in range(steps):
+        for _ in range(random.choice((0, 1, growth))):
+            pair = random_filter(random), random.choice(interfaces)
+            assert bool(matcher.add(*pair)) == (pair not in model)
+            model[pair] = None
+        for pair in random.sample(list(model), min(len(model), random.choice((0, 1, growth // 2)))):
+            matcher.remove(*pair)
+            del model[pair]
+        values = (VALUES, FLOATS, PLAIN, TEXTS)[step % 4]
+        batch = [random_notification(random, values) for _ in range(12)]
+        wanted = scan(model, batch)
+        # Whichever comes first brings the index up to date.
+        if step % 2:
+            assert matcher.match_many(batch) == wanted
+        assert [matcher.match(notification) for notification in batch] == wanted
+        assert matcher.match_many(batch) == wanted
+        assert set(matcher.entries()) == set(model)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_after_any_updates_all_kinds_and_values(name: str, seed: int) -> None:
+    _drive(name, seed, steps=10)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(100, 160))
+def test_after_many_updates_all_kinds_and_values(name: str, seed: int) -> None:
+    _drive(name, seed, steps=25)
+
+
+@given(
+    st.lists(st.tuples(strategies.filters(), st.integers(0, 2)), max_size=12),
+    st.lists(
+        st.dictionaries(
+            st.sampled_from(("x", "y", "pos.x")), st.sampled_from([*UNIVERSE, *VALUES])
+        ),
+        min_size=1,
+        max_size=8,
+    ),
+    st.lists(st.integers(0, 11), max_size=6),
+)
+@settings(max_examples=100)
+def test_on_any_filters(pairs: Any, notifications: Any, gone: list[int]) -> None:
+    made = []
+    for expr, interface in pairs:
+        try:
+            made.append((pl.parse_filter(spell(expr), types=TYPES), interface))
+        except pl.FilterError:  # it matches nothing, or mixes what does not mix
+            continue
+    for name, make in MATCHERS.items():
+        matcher = make(made)
+        model = dict.fromkeys(made)
+        assert matcher.match_many(notifications) == scan(model, notifications), name
+        for number in gone:
+            if number < len(made):
+                matcher.discard(*made[number])
+                model.pop(made[number], None)
+        wanted = scan(model, notifications)
+        assert matcher.match_many(notifications) == wanted, name
+        assert [matcher.match(each) for each in notifications] == wanted, name
+
+
+@pytest.mark.parametrize("kind", ["uniform", "narrow"])
+@pytest.mark.parametrize("interfaces", [3, 1000])
+@pytest.mark.parametrize("name", ["bitmap", "bitmap-5", "counting"])
+def test_ranges_by_the_thousand(name: str, kind: str, interfaces: int) -> None:
+    """Enough of them that cells are coarser than ranges, and groups many words wide."""
+    model = {filter: i % interfaces for i, filter in enumerate(ranges(1, 1_500, kind))}
+    matcher = MATCHERS[name](model.items())
+    batch = points(3, 40)
+    assert matcher.match_many(batch) == scan(model.items(), batch)
+    fresh = iter(ranges(2, 300, kind))
+    for _ in range(3):
+        for filter, interface in list(model.items())[:100]:
+            matcher.remove(filter, model.pop(filter))
+            new = next(fresh)
+            model[new] = interface
+            matcher.add(new, interface)
+        wanted = scan(model.items(), batch)
+        assert matcher.match_many(batch) == wanted
+        assert [matcher.match(each) for each in batch[:10]] == wanted[:10]
+
+
+def test_what_is_removed_never_comes_back(name: str) -> None:
+    """Places are used again, by filters that are wider, narrower, and about something else."""
+    matcher = MATCHERS[name]()
+    everything = [pl.parse_filter(f"x in [{i}, {i + 50}] and y > {i}") for i in range(100)]
+    for filter in everything:
+        matcher.add(filter, "I1")
+    probe = {"x": 60, "y": 200, "z": 1, "s": "a"}
+    assert matcher.match(probe) == {"I1"}
+    for filter in everything:
+        matcher.remove(filter, "I1")
+    assert matcher.match(probe) == frozenset()
+    for i in range(100):
+        matcher.add(pl.parse_filter(f"x in [{i}, {i + 1}] and z = 2"), "I1")
+    assert matcher.match_many([probe]) == [frozenset()]
+    for i in range(100):
+        matcher.add(pl.parse_filter(f's = "b{i}"'), "I1")
+    assert matcher.match_many([probe, {**probe, "s": "b7"}]) == [frozenset(), frozenset({"I1"})]

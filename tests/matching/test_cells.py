@@ -1,0 +1,150 @@
+"""The row of a value never says more than is true: sure is sure, and impossible impossible."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from random import Random
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import posetlib as pl
+from posetlib.constraints.numbers import Numbers
+from posetlib.matching.bitmaps import WORD, AttributeBitmaps
+from posetlib.matching.cells import ABSENT, UNKNOWN, Cells, float_after
+from posetlib.matching.footprints import footprint
+from posetlib.matching.slots import Slots
+
+from .worlds import VALUES, random_filter
+
+LIMITS = (1, 2, 5, 1000)
+
+
+def _constraints(seed: int, size: int = 40) -> list[pl.Constraint]:
+    random = Random(f"cells-{seed}")
+    made: list[pl.Constraint] = []
+    while len(made) < size:
+        made += random_filter(random).constraints.values()
+    return made
+
+
+def _inside(row: int, ranges: Any) -> bool:
+    return any(start <= row < stop for start, stop in ranges)
+
+
+@pytest.mark.parametrize("limit", LIMITS)
+@pytest.mark.parametrize("seed", range(6))
+def test_rows_are_sound(limit: int, seed: int) -> None:
+    constraints = _constraints(seed)
+    cells = Cells(constraints[::2], limit=limit)
+    rows = cells.read(list(VALUES)).rows.tolist()
+    assert rows == [cells.row(value) for value in VALUES]
+    notification = {"y": 2, "pos": {"x": "a"}}
+    for constraint in constraints:
+        reach = cells.reach(constraint)
+        assert reach.possible[0] == (UNKNOWN, UNKNOWN + 1)
+        assert not _inside(ABSENT, reach.possible)
+        assert not _inside(UNKNOWN, reach.sure)
+        assert reach.sure == sorted(reach.sure)
+        doubted = reach.doubted()
+        for value, row in zip(VALUES, rows, strict=True):
+            if constraint.matches_in(value, notification):
+                assert _inside(row, reach.possible)
+            elif row != UNKNOWN:
+                assert not _inside(row, reach.sure)
+        for row in range(1, cells.size):
+            possible, sure = _inside(row, reach.possible), _inside(row, reach.sure)
+            assert _inside(row, doubted) == (possible and not sure)
+
+
+def test_with_a_cut_at_each_end_nothing_on_the_lines_is_in_doubt() -> None:
+    made = [c for c in _constraints(1) if all(p.sure for p in sum(footprint(c)[:2], ()))]
+    cells = Cells(made, limit=1000)
+    exact = [cells.reach(c).exact for c in made if footprint(c).others.name != "MAYBE"]
+    assert len(exact) > 10
+    assert all(exact)
+
+
+NEAR = [0.0, -0.0, 1.0, 5e-324, 1.5, float(2**53), 1e308, -1e308, math.nextafter(1.0, 2)]
+ends = st.sampled_from([*NEAR, *(math.nextafter(v, math.inf) for v in NEAR)])
+cuts = st.one_of(ends, st.sampled_from([2**53 + 1, Fraction(1, 3), 10**400, -(10**400), 1, 0]))
+
+
+@given(
+    st.lists(st.tuples(cuts, cuts, st.booleans(), st.booleans()), max_size=12),
+    st.lists(st.tuples(ends, ends), min_size=1, max_size=8),
+    st.sampled_from(LIMITS),
+)
+def test_the_three_ways_to_find_the_rows_of_an_interval_agree(
+    others: Any, intervals: Any, limit: int
+) -> None:
+    constraints: list[pl.Constraint] = []
+    for low, high, low_open, high_open in others:
+        if low < high:
+            constraints.append(Numbers.interval(low, high, low_open=low_open, high_open=high_open))
+    pairs = [(min(pair), max(pair)) for pair in intervals]
+    pairs += [(-math.inf, 1.0), (1.0, math.inf)]
+    constraints += [Numbers(*pair, None) for pair in pairs[::2]]
+    cells = Cells(constraints, limit=limit)
+    columns = cells.reach_intervals(*np.array(pairs).T)
+    for i, (low, high) in enumerate(pairs):
+        reach = cells.reach(Numbers(low, high, None))
+        ((first, last),) = reach.possible[1:]
+        for fast in (
+            cells.reach_interval(low, high),
+            None if columns is None else tuple(int(column[i]) for column in columns),
+        ):
+            if fast is not None:
+                assert (fast[0], fast[3]) == (first, last)
+                assert ([fast[1:3]] if fast[1] < fast[2] else []) == reach.sure
+
+
+@given(cuts, st.integers(0, 1), ends)
+def test_the_first_float_after_a_cut_tells_floats_apart(
+    number: Any, after: int, value: Any
+) -> None:
+    beyond = value > number if after else value >= number
+    assert (value >= float_after((number, after))) == beyond
+
+
+@pytest.mark.parametrize("limit", LIMITS)
+@pytest.mark.parametrize("usual", [True, False])
+def test_bits_written_one_by_one_are_those_filled_in_at_once(limit: int, usual: bool) -> None:
+    constraints = _constraints(7, size=200)
+    constraints += [Numbers(float(i), i + 0.5, None) for i in range(40)]
+    size, words = len(constraints), 8
+    listed = list(enumerate(constraints))
+    filled = AttributeBitmaps(words, listed, size if usual else 10 * size, limit)
+    assert filled.usual == usual
+    table = filled.table.copy()
+    # Out, in other places, and in again: nothing stays behind.
+    for slot, constraint in listed:
+        filled.erase(slot, constraint)
+        filled.write(slot, constraints[(slot * 7) % size])
+    for slot in range(size):
+        filled.erase(slot, constraints[(slot * 7) % size])
+    if usual:
+        assert (filled.table[1:, : size // WORD] == 2**64 - 1).all()
+    else:
+        assert not filled.table.any()
+    odd = [slot for slot, constraint in listed if not filled.write(slot, constraint)]
+    assert (filled.table == table).all()
+    assert set(odd) == set(filled.odd)
+
+
+def test_places_are_taken_once_and_given_back() -> None:
+    slots = Slots([*["I1"] * 100, *["I2"] * 40, "I3"])
+    assert slots.groups == ["I1", "I2"]
+    taken = [slots.take(interface) for interface in ["I1"] * 100 + ["I2"] * 40 + ["I3"]]
+    assert None not in taken
+    assert len(set(taken)) == len(taken)
+    assert slots.loose == 1
+    while slots.take("I1") is not None:
+        pass
+    assert slots.take("I2") is not None, "a group is not there for others"
+    slots.give_back(taken[0])  # type: ignore[arg-type]
+    assert slots.take("I1") == taken[0]
