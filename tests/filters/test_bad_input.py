@@ -6,6 +6,7 @@ import json
 import math
 from decimal import Decimal
 from fractions import Fraction
+from random import Random
 from typing import Any
 
 import numpy as np
@@ -283,7 +284,19 @@ def nested(left: str, core: str, right: str, depth: int = MANY) -> str:
     return left * depth + core + right * depth
 
 
+def patterns(word: str, length: int, count: int = 8) -> str:
+    """Alternating wanted and unwanted substrings of noise: large automata from little text."""
+    random = Random(4)
+    texts = ["".join(random.choice("abcd") for _ in range(length)) for _ in range(count)]
+    return f" {word} ".join(
+        f's {"not " if i % 2 else ""}contains "{text}"' for i, text in enumerate(texts)
+    )
+
+
 ABSURD: dict[str, str] = {
+    "pattern alternatives": patterns("or", 100),
+    "pattern alternatives short": patterns("or", 20),
+    "patterns beside a prefix": 's prefix "' + "abdc" * 12 + '" and ' + patterns("and", 60),
     "megabyte of text": "x = 1 or " * 120_000 + "x = 2",
     "megabyte of blanks": " " * 1_000_000,
     "megabyte of noise": "?" * 1_000_000,
