@@ -5,6 +5,7 @@ import logging
 from posetlib.change import Change
 from posetlib.constraints.base import Constraint, EmptyConstraintError
 from posetlib.constraints.types import TypeHierarchy
+from posetlib.counters import Counters
 from posetlib.diff import Diff, diff
 from posetlib.errors import (
     FilterError,
@@ -13,6 +14,7 @@ from posetlib.errors import (
     SnapshotError,
     UnknownEntryError,
 )
+from posetlib.filter_relation import ByAttribute
 from posetlib.filters import Explanation, Filter, NotCovered, filters_from_columns, set_covers
 from posetlib.forwards import forwards_excess, forwards_sets
 from posetlib.merging import Merger, merge
@@ -27,15 +29,17 @@ from posetlib.structures import (
     Table,
     make_table,
 )
-from posetlib.trace import Trace
+from posetlib.trace import Player, Trace
 from posetlib.walk import MatchAccount
 
 __version__ = "0.1.0"
 
 __all__ = [
     "BalancedForest",
+    "ByAttribute",
     "Change",
     "Constraint",
+    "Counters",
     "Diff",
     "EmptyConstraintError",
     "Explanation",
@@ -49,6 +53,7 @@ __all__ = [
     "Merger",
     "NonRedundantForest",
     "NotCovered",
+    "Player",
     "PosetForest",
     "Snapshot",
     "SnapshotError",

@@ -212,14 +212,12 @@ class Filter:
         return True
 
     def __eq__(self, other: object) -> bool:
-        try:  # the keys of filters that were compared before: nothing is faster than two tuples
-            return bool(self._key == other._key)  # type: ignore[attr-defined]
+        try:  # nothing is faster than comparing two numbers, and then two tuples
+            return self._hash == other._hash and self._key == other._key  # type: ignore[attr-defined]
         except AttributeError:
             if not isinstance(other, Filter):
                 return NotImplemented
-        if self._hash != other._hash:
-            return False
-        for each in (self, other):
+        for each in (self, other):  # compared for the first time
             each._key = (each._schema.names, *(c.key() for c in each._constraints))
         return self._key == other._key
 
