@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Iterable
+from itertools import chain
+from operator import attrgetter
+from typing import Final
 
 from posetlib.change import Pair
 from posetlib.filters import Filter
@@ -12,6 +15,8 @@ from posetlib.matching.predicates import Predicates
 from posetlib.values import MISSING, lookup
 
 __all__ = ["CountingMatcher"]
+
+_FILTERS: Final = attrgetter("filters")
 
 
 class CountingMatcher(Matcher):
@@ -32,19 +37,23 @@ class CountingMatcher(Matcher):
 
     def __init__(self, pairs: Iterable[Pair] = ()) -> None:
         self._attributes: dict[str, Predicates] = {}
-        # Number -> filter, how many constraints it has; filters of none match everything.
-        self._filters: dict[int, Filter] = {}
+        # Number of a filter -> who holds it, how many constraints it has.
+        self._holders: dict[int, dict[Hashable, int]] = {}
         self._needed: dict[int, int] = {}
+        # Filters without a constraint match everything.
         self._always: dict[int, None] = {}
+        # Interface -> how many filters it holds.
+        self._interfaces: Counter[Hashable] = Counter()
         self._next = 0
         super().__init__(pairs)
 
     def _enter(self, filter: Filter, interface: Hashable) -> int:
+        self._interfaces[interface] += 1
         for number in self._pairs[filter].values():
             return number
         number = self._next
         self._next += 1
-        self._filters[number] = filter
+        self._holders[number] = self._pairs[filter]
         constraints = filter.constraints
         self._needed[number] = len(constraints)
         if not constraints:
@@ -57,9 +66,12 @@ class CountingMatcher(Matcher):
         return number
 
     def _leave(self, filter: Filter, interface: Hashable, place: int) -> None:
+        self._interfaces[interface] -= 1
+        if not self._interfaces[interface]:
+            del self._interfaces[interface]
         if filter in self._pairs:
             return
-        del self._filters[place], self._needed[place]
+        del self._holders[place], self._needed[place]
         self._always.pop(place, None)
         for name, constraint in filter.constraints.items():
             predicates = self._attributes[name]
@@ -74,13 +86,16 @@ class CountingMatcher(Matcher):
         for name, predicates in self._attributes.items():
             value = lookup(notification, name)
             if value is not MISSING:
-                for predicate in predicates.satisfied(value, notification):
-                    counts.update(predicate.filters.keys())
-        needed = self._needed
+                satisfied = predicates.satisfied(value, notification)
+                # Some thousand steps for each attribute, and all of them within C.
+                counts.update(chain.from_iterable(map(_FILTERS, satisfied)))
+        needed, holders = self._needed, self._holders
         answer: set[Hashable] = set()
         for number in self._always:
-            answer.update(self._pairs[self._filters[number]])
+            answer.update(holders[number])
         for number, count in counts.items():
             if count == needed[number]:
-                answer.update(self._pairs[self._filters[number]])
+                answer.update(holders[number])
+                if len(answer) == len(self._interfaces):
+                    break
         return frozenset(answer)

@@ -6,7 +6,7 @@ what is left is asked, each distinct constraint once.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from typing import Any, Final
 
 import numpy as np
@@ -95,28 +95,30 @@ class Predicates:
             if not predicates:
                 del self._points[key]
 
-    def satisfied(self, value: Any, notification: Mapping[str, Any]) -> Iterator[Predicate]:
-        """Yield the predicates that a value satisfies, each once."""
+    def satisfied(self, value: Any, notification: Mapping[str, Any]) -> list[Predicate]:
+        """Return the predicates that a value satisfies, each once."""
         if isinstance(value, str) and type(value) not in (str, np.str_):
             # A subclass may compare as it likes: everybody is asked.
-            for predicate in self._known.values():
-                if predicate.constraint.matches_in(value, notification):
-                    yield predicate
-            return
-        for predicate in self._asked:
-            if predicate.constraint.matches_in(value, notification):
-                yield predicate
+            return _asked(self._known.values(), value, notification)
+        found = _asked(self._asked, value, notification)
         if isinstance(value, bool | np.bool_):
-            yield from self._points.get((_BOOLEAN, int(value)), ())
-            return
+            found += self._points.get((_BOOLEAN, int(value)), ())
+            return found
         domain, cut = _STRING, value
         if not isinstance(value, str):
             number = exact(value)
             if number is None or number != number:
-                return
+                return found
             domain, value, cut = _NUMBER, number, (number, 0)
-        yield from self._points.get((domain, value), ())
-        yield from self._ranges[domain].around(cut)
+        found += self._points.get((domain, value), ())
+        found += self._ranges[domain].around(cut)
+        return found
+
+
+def _asked(
+    predicates: Iterable[Predicate], value: Any, notification: Mapping[str, Any]
+) -> list[Predicate]:
+    return [each for each in predicates if each.constraint.matches_in(value, notification)]
 
 
 def _sure(made: Footprint) -> bool:
@@ -143,8 +145,8 @@ class _Ranges:
             else:
                 listed.remove(entry)
 
-    def around(self, cut: Any) -> Iterator[Predicate]:
-        """Yield the predicates of the ranges that hold what is after a cut.
+    def around(self, cut: Any) -> list[Predicate]:
+        """Return the predicates of the ranges that hold what is after a cut.
 
         Looks through the ranges that begin before it, or through those that end after it, of which
         there are fewer.
@@ -152,10 +154,5 @@ class _Ranges:
         begun = self._by_low.bisect_key_right(cut)
         ended = self._by_high.bisect_key_right(cut)
         if begun <= len(self._by_high) - ended:
-            for _, high, predicate in self._by_low.islice(0, begun):
-                if cut < high:
-                    yield predicate
-        else:
-            for low, _, predicate in self._by_high.islice(ended):
-                if low <= cut:
-                    yield predicate
+            return [each for _, high, each in self._by_low.islice(0, begun) if cut < high]
+        return [each for low, _, each in self._by_high.islice(ended) if low <= cut]
