@@ -36,6 +36,14 @@ b: x in [30, 50]
 - a: x in [20, 60]
 """,
     ),
+    "approximate": Example(
+        "Where approximate forwards sets send more",
+        """\
+I1: x in [0, 60]
+I2: x in [20, 80]
+I3: x in [30, 50]
+""",
+    ),
     "quotes": Example(
         "Stock quotes, with types and strings",
         """\

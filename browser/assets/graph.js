@@ -121,8 +121,9 @@
       cy.style(styleOf(drawing));
       cy.add(prepared(drawing.elements, drawing.text));
     });
+    tell(panel, drawing);
     cy.resize();
-    if (!state.moved.has(cy) || drawing.fit) fit(cy);
+    if (!state.moved.has(cy)) fit(cy);
     if (animate) {
       cy.nodes().forEach((n) => {
         const old = before[n.id()], now = Object.assign({}, n.position());
@@ -132,7 +133,6 @@
         }
       });
     }
-    tell(panel, drawing);
     pick(cy);
     find(cy);
     state.serial += 1;
@@ -184,6 +184,13 @@
     cy.on("mousemove", "node", (event) => hover(event));
     cy.on("mouseout pan zoom tapstart", () => tooltip().setAttribute("hidden", ""));
     cy.on("dragpan scrollzoom pinchzoom", () => state.moved.add(cy));
+    const observer = new ResizeObserver(() => {
+      if (cy.destroyed()) return observer.disconnect();
+      cy.resize();
+      if (!state.moved.has(cy)) fit(cy);
+      return undefined;
+    });
+    observer.observe(cy.container());
   }
 
   function askToFold(panel, node) {
@@ -208,7 +215,7 @@
   function hover(event) {
     const data = event.target.data(), place = tooltip();
     if (data.filter === undefined) return;
-    const lines = ["#" + data.id + "  " + data.filter, "Interfaces: " + (data.interfaces || []).join(", ")];
+    const lines = ["#" + data.id + " " + data.filter, "Interfaces: " + (data.interfaces || []).join(", ")];
     if (data.marks) lines.push(data.marks.join("; "));
     if (data.why) lines.push(data.why);
     if (data.hidden) lines.push(data.hidden + " below are folded; double-click unfolds");
@@ -277,7 +284,6 @@
     if (event.target.closest && event.target.closest("#toggle-sources")) {
       const hidden = document.querySelector(".body").classList.toggle("sources-hidden");
       event.target.closest("#toggle-sources").setAttribute("aria-expanded", String(!hidden));
-      setTimeout(() => everywhere((cy) => { cy.resize(); fit(cy); }), 50);
     }
   });
 
@@ -325,12 +331,6 @@
   }
   setTheme(wantedTheme(), false);
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => setTheme(wantedTheme(), false));
-  let resizing;
-  addEventListener("resize", () => {
-    clearTimeout(resizing);
-    resizing = setTimeout(() => everywhere((cy) => { cy.resize(); if (!state.moved.has(cy)) fit(cy); }), 120);
-  });
-
   /* The slider's thumb has no name of its own that a screen reader could say. */
   function nameSliders(tries) {
     const thumbs = document.querySelectorAll("[data-label] [role=slider]");

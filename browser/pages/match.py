@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from dash import Dash, Input, Output, State, ctx, dcc, html, no_update
+from dash import Dash, Input, Output, State, dcc, html, no_update
 from dash.exceptions import PreventUpdate
 
 from browser import ids
@@ -48,7 +48,9 @@ def layout(library: Library, recipe: dict[str, str], view: dict[str, str]) -> Co
                     html.Label(
                         [
                             "Notification (JSON)",
-                            dcc.Input(id=_at(ids.NOTIFICATION), type="text", value=text),
+                            dcc.Input(
+                                id=_at(ids.NOTIFICATION), type="text", value=text, debounce=True
+                            ),
                         ],
                         className="grow code",
                     ),
@@ -62,6 +64,7 @@ def layout(library: Library, recipe: dict[str, str], view: dict[str, str]) -> Co
                                 step=1,
                                 value=int(bound) if bound.isdigit() and len(bound) < 9 else None,
                                 placeholder="no bound",
+                                debounce=True,
                             ),
                         ]
                     ),
@@ -164,46 +167,42 @@ def register(app: Dash, library: Library) -> None:
         Output(_at(ids.MOUNTED), "data"),
         Output(_at(ids.DRAWINGS), "data"),
         Output(_at(ids.ANSWER), "children"),
-        Output(_at(ids.DETAIL), "children"),
         Output(ids.MESSAGE, "children", allow_duplicate=True),
         Input(_at(ids.HERE), "data"),
         Input(_at(ids.SHOW), "value"),
         Input(_at(ids.STEP), "value"),
+        Input(_at(ids.NOTIFICATION), "value"),
+        Input(_at(ids.MAX_TESTS), "value"),
         Input(_at(ids.MATCH), "n_clicks"),
-        Input(_at(ids.NOTIFICATION), "n_submit"),
-        Input(_at(ids.RANDOM), "n_clicks"),
-        Input(_at(ids.NOTIFICATION), "n_blur"),
         Input(_at(ids.FOLDS), "data"),
-        Input(_at(ids.NODE), "data"),
-        State(_at(ids.NOTIFICATION), "value"),
-        State(_at(ids.MAX_TESTS), "value"),
         State(_at(ids.MOUNTED), "data"),
         prevent_initial_call="initial_duplicate",
     )
-    def show(*arguments: Any) -> Any:
-        recipe, chosen, step, _m, _s, clicks, _b, folds, number, text, bound, mounted = arguments
+    def show(
+        recipe: Any,
+        chosen: Any,
+        step: Any,
+        text: Any,
+        bound: Any,
+        _m: Any,
+        folds: Any,
+        mounted: Any,
+    ) -> Any:
         story = library.story(recipe)
         shown = [each for each in story.structures if each in (chosen or [])]
-        by = ctx.triggered_id
-        if by == _at(ids.RANDOM) and clicks:
-            # The new text is on its way to the page at the same time.
-            text = random_notification(story, clicks)
+        frames = {each: story.frame(each, step or 0) for each in shown}
         try:
             notification = read_notification(text or "")
-            frames = {each: story.frame(each, step or 0) for each in shown}
             found = {
                 each: match(story, frame, notification, bound) for each, frame in frames.items()
             }
         except SourceError as error:
-            return (*[no_update] * 6, str(error))
-        told = _why(story, frames, found, notification, number)
-        if by == _at(ids.NODE):
-            return (*[no_update] * 5, told, "")
+            return (*[no_update] * 5, str(error))
         drawings = {}
         words = {name: f"{MARKS[name][0]} {name}" for name in _MARKS}
         for each, frame in frames.items():
             marks = found[each].marks
-            made = frame_drawing(story, frame, limits, folds=folds, marks=marks)
+            made = frame_drawing(story, frame, limits, folds=folds, marks=marks, ratio=0.95)
             made["chips"] = chips(marks, words)
             drawings[ids.panel(NAME, each)] = {**made, "step": step or 0}
         panels: tuple[Any, ...] = (no_update, no_update, no_update)
@@ -211,19 +210,47 @@ def register(app: Dash, library: Library) -> None:
             titles = {each: parts.title(story, each) for each in shown}
             panels = (parts.grid(NAME, titles), parts.grid_class(len(shown)), shown)
         sizes = {each: len(frame.graph.nodes) for each, frame in frames.items()}
-        return (*panels, drawings, answer(story, found, sizes), told, "")
+        return (*panels, drawings, answer(story, found, sizes), "")
+
+    @app.callback(
+        Output(_at(ids.DETAIL), "children"),
+        Input(_at(ids.NODE), "data"),
+        Input(_at(ids.ANSWER), "children"),
+        State(_at(ids.HERE), "data"),
+        State(_at(ids.SHOW), "value"),
+        State(_at(ids.STEP), "value"),
+        State(_at(ids.NOTIFICATION), "value"),
+        State(_at(ids.MAX_TESTS), "value"),
+    )
+    def tell(
+        number: Any, _answer: Any, recipe: Any, chosen: Any, step: Any, text: Any, bound: Any
+    ) -> Any:
+        story = library.story(recipe)
+        try:
+            notification = read_notification(text or "")
+        except SourceError:
+            raise PreventUpdate from None  # which is told where it was typed
+        return reasons(story, chosen or [], step or 0, notification, bound, number)
 
 
-def _why(story: Story, frames: Any, found: Any, notification: Any, number: Any) -> list[Component]:
-    if number not in story.filters:
+def reasons(
+    story: Story,
+    chosen: Sequence[str],
+    step: int,
+    notification: Mapping[str, Any],
+    bound: int | None,
+    number: int | None,
+) -> list[Component]:
+    """Return why a filter does or does not match, and was or was not tested, by structure."""
+    if number is None or number not in story.filters:
         return [html.P("Click a filter to see why it does or does not match.", className="muted")]
-    made: list[Component] = [
-        html.P(
-            [html.Strong(f"#{number} "), html.Span(str(story.filters[number]), className="filter")]
-        )
-    ]
-    for structure, each in found.items():
-        sentences = why(story, frames[structure].graph, each, notification, number)
-        made.append(html.H3(parts.title(story, structure)))
-        made.append(html.Ul([html.Li(sentence) for sentence in sentences]))
+    text = html.Span(str(story.filters[number]), className="filter")
+    made: list[Component] = [html.P([html.Strong(f"#{number} "), text])]
+    for structure in story.structures:
+        if structure in chosen:
+            frame = story.frame(structure, step)
+            found = match(story, frame, notification, bound)
+            sentences = why(story, frame.graph, found, notification, number)
+            made.append(html.H3(parts.title(story, structure)))
+            made.append(html.Ul([html.Li(sentence) for sentence in sentences]))
     return made
