@@ -213,7 +213,7 @@ class Filter:
 
     def __eq__(self, other: object) -> bool:
         try:  # nothing is faster than comparing two numbers, and then two tuples
-            return self._hash == other._hash and self._key == other._key  # type: ignore[attr-defined]
+            return self._hash == other._hash and self._key == other._key  # type: ignore[attr-defined, no-any-return]
         except AttributeError:
             if not isinstance(other, Filter):
                 return NotImplemented

@@ -31,7 +31,7 @@ __all__ = [
     "term_matches",
 ]
 
-_MAX_STATES: Final = 200_000
+_MAX_STATES: Final = 300_000
 _MAX_PIECES: Final = 2_000
 _LAST: Final = "\U0010ffff"
 

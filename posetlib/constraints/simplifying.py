@@ -32,10 +32,12 @@ _MAX_TERMS: Final = 128
 _MAX_PATTERNS: Final = 8  # per alternative: each substring doubles what a search may visit
 _MAX_TEXT: Final = 4_000
 _MAX_WIDENED: Final = 32
-# The product of any two of these is less than what a search may visit: a single alternative is
-# held against others condition by condition, and a condition has no more states than characters.
+# The product of any two of these is less than what a search may visit, since one side is taken
+# alternative by alternative, and the other, if it has only one, condition by condition. Words of
+# which any will do have no more states together with others than they have characters.
 _MAX_STATES: Final = 256
 _MAX_STATES_ALONE: Final = 768
+_MAX_STATES_WORDS: Final = 1_024
 _MAX_REDUCED: Final = 256
 
 
@@ -57,9 +59,13 @@ def simplified(terms: Iterable[Term]) -> tuple[Term, ...]:
         result = tuple(united)
     elif all(is_single_pattern(term) and term.having for term in united):
         result = _without_implied(united)
+        _check_states(result, _MAX_STATES_WORDS)
+        return result
     else:
+        # Simplifying asks many questions of this automaton: it must not be large to begin with.
+        _check_states(united, _MAX_STATES_ALONE)
         result = _widened(united)
-    _check_states(result)
+    _check_states(result, _MAX_STATES_ALONE if len(result) == 1 else _MAX_STATES)
     return result
 
 
@@ -68,9 +74,8 @@ def is_single_pattern(term: Term) -> bool:
     return term.pairs == ALL and len(term.having) + len(term.lacking) == 1
 
 
-def _check_states(terms: Sequence[Term]) -> None:
+def _check_states(terms: Sequence[Term], limit: int) -> None:
     """Refuse what would make comparisons long: any two that pass are compared in full."""
-    limit = _MAX_STATES_ALONE if len(terms) == 1 else _MAX_STATES
     try:
         count_states(terms, limit)
     except TooComplexError:

@@ -149,7 +149,7 @@ class Strings(Constraint):
             return False
         if self._pairs is not None:
             return intervals.contains(self._pairs, value)
-        return any(term_matches(term, value) for term in self.terms)
+        return _any_matches(self.terms, value)
 
     def covers(self, other: Constraint) -> bool:
         if not isinstance(other, Strings):
@@ -160,19 +160,10 @@ class Strings(Constraint):
             return True
         if _single_patterns(self, other):
             return _pattern_covers(self.terms[0], other.terms[0])
-        return all(_string_outside(other, part) is None for part in self._parts())
-
-    def _parts(self) -> tuple[Strings, ...]:
-        """Return constraints that together say the same: a single term's conditions one by one.
-
-        To cover all of them is to cover the whole, and one by one they take less of a search.
-        """
-        if len(self.terms) > 1 or self._pairs is not None:
-            return (self,)
-        (pairs, having, lacking) = self.terms[0]
-        parts = [Term(ALL, (pattern,)) for pattern in having]
-        parts += [Term(ALL, (), (pattern,)) for pattern in lacking]
-        return tuple(Strings([part]) for part in [Term(pairs), *parts])
+        try:
+            return _outside(other, self) is None
+        except TooComplexError:  # the limits of each constraint keep pairs within this one
+            return all(any(_implied(a, b) for a in self.terms) for b in other.terms)
 
     def _covers_names(self, other: Constraint) -> bool:
         """Cover `isa` when it names fewer strings than these; equally many would be a tie."""
@@ -191,7 +182,7 @@ class Strings(Constraint):
             return intervals.overlaps(self._pairs, other._pairs)
         if _single_patterns(self, other):
             return not _pattern_covers(_opposite(other.terms[0]), self.terms[0])
-        for likely in islice(_likely_strings(self, other), _MAX_LIKELY):
+        for likely in islice(_likely_strings(self.terms, other.terms), _MAX_LIKELY):
             if self.matches(likely) and other.matches(likely):
                 return True
         try:
@@ -230,7 +221,7 @@ class Strings(Constraint):
         return self._pairs == ALL
 
     def example(self) -> Any:
-        likely = filter(self.matches, islice(_likely_strings(self, self), _MAX_LIKELY))
+        likely = filter(self.matches, islice(_likely_strings(self.terms, ()), _MAX_LIKELY))
         return next(likely, None) or _string_in(self.terms) or ""
 
     def example_outside(self, other: Constraint) -> Any:
@@ -239,8 +230,11 @@ class Strings(Constraint):
             return self.example_outside(Strings.points(names))
         if not isinstance(other, Strings):
             return Constraint.example_outside(self, other)
-        found = (_string_outside(self, part) for part in other._parts())
-        return next((value for value in found if value is not None), MISSING)
+        try:
+            found = _outside(self, other)
+        except TooComplexError:
+            found = None
+        return MISSING if found is None else found
 
     # -- text and dictionaries ---------------------------------------------------------------------
 
@@ -298,31 +292,50 @@ def _string_in(terms: Iterable[Term]) -> str | None:
     return find_string(larger, ()) if larger else None
 
 
-@lru_cache(maxsize=1 << 16)
-def _string_outside(inner: Strings, outer: Strings) -> str | None:
-    """Return a string of the first that is not one of the second, or None."""
-    if len(inner.terms) == len(outer.terms) == 1 and _implied(outer.terms[0], inner.terms[0]):
-        return None
-    for likely in islice(_likely_strings(inner, outer), _MAX_LIKELY):
-        if inner.matches(likely) and not outer.matches(likely):
-            return likely
-    if outer._pairs is not None:
-        outside = intervals.complement(outer._pairs, "", TOP)
-        return _string_in(
-            [
-                term._replace(pairs=intervals.intersection(term.pairs, outside))
-                for term in inner.terms
-            ]
-        )
-    larger = []
+def _outside(inner: Strings, outer: Strings) -> str | None:
+    """Return a string of the first that is not one of the second, or None.
+
+    A union lies within a set if each of its terms does, and anything lies within a conjunction if
+    it lies within each condition: taken apart like this, the searches are small.
+    """
     for term in inner.terms:
-        for low, _ in filter(_is_point, term.pairs):
-            if term_matches(term, low) and not outer.matches(low):
-                return low  # type: ignore[no-any-return]
-        rest = tuple(pair for pair in term.pairs if not _is_point(pair))
-        if rest:
-            larger.append(term._replace(pairs=rest))
-    return find_string(larger, outer.terms) if larger else None
+        for part in _conditions(outer):
+            found = _string_outside(term, part)
+            if found is not None:
+                return found
+    return None
+
+
+def _conditions(outer: Strings) -> list[tuple[Term, ...]]:
+    if len(outer.terms) > 1:
+        return [outer.terms]
+    (pairs, having, lacking) = outer.terms[0]
+    parts = [Term(pairs)] if pairs != ALL else []
+    parts += [Term(ALL, (pattern,)) for pattern in having]
+    parts += [Term(ALL, (), (pattern,)) for pattern in lacking]
+    return [(part,) for part in parts]
+
+
+@lru_cache(maxsize=1 << 16)
+def _string_outside(term: Term, outer: tuple[Term, ...]) -> str | None:
+    """Return a string that satisfies the term and none of the others, or None."""
+    if any(_implied(each, term) for each in outer):
+        return None
+    for likely in islice(_likely_strings((term,), outer), _MAX_LIKELY):
+        if term_matches(term, likely) and not _any_matches(outer, likely):
+            return likely
+    if len(outer) == 1 and not outer[0].having and not outer[0].lacking:
+        outside = intervals.complement(outer[0].pairs, "", TOP)
+        return _string_in([term._replace(pairs=intervals.intersection(term.pairs, outside))])
+    for low, _ in filter(_is_point, term.pairs):
+        if term_matches(term, low) and not _any_matches(outer, low):
+            return low  # type: ignore[no-any-return]
+    larger = tuple(pair for pair in term.pairs if not _is_point(pair))
+    return find_string([term._replace(pairs=larger)], outer) if larger else None
+
+
+def _any_matches(terms: Iterable[Term], value: str) -> bool:
+    return any(term_matches(term, value) for term in terms)
 
 
 def _single_patterns(a: Strings, b: Strings) -> bool:
@@ -353,15 +366,15 @@ def _opposite(term: Term) -> Term:
     return term._replace(having=term.lacking, lacking=term.having)
 
 
-def _likely_strings(inner: Strings, outer: Strings) -> Iterator[str]:
+def _likely_strings(inner: Sequence[Term], outer: Sequence[Term]) -> Iterator[str]:
     """Yield strings that satisfy the first if its patterns can stand side by side.
 
     Most pairs that do not cover one another are told apart by one of these, without a search.
     """
-    texts = [p.text for one in (inner, outer) for t in one.terms for p in (*t.having, *t.lacking)]
-    bounds = [low for one in (inner, outer) for t in one.terms for low, _ in t.pairs]
+    texts = [p.text for term in (*inner, *outer) for p in (*term.having, *term.lacking)]
+    bounds = [low for term in (*inner, *outer) for low, _ in term.pairs]
     fresh = fresh_character([*texts, *bounds])
-    for term in inner.terms:
+    for term in inner:
         middle = fresh.join(p.text for p in term.having if p.kind == "contains")
         ending = "".join(p.text for p in term.having if p.kind == "suffix")
         for low, _ in term.pairs:
