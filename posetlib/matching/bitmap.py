@@ -69,6 +69,7 @@ class BitmapMatcher(Matcher):
         self._gone: dict[int, Filter] = {}
         self._dirty: dict[int, Filter] = {}
         self._built = 0
+        self._rooms: list[Words] = []
         # Which groups were found, as bytes -> their interfaces.
         self._answers: dict[bytes, frozenset[Hashable]] = {}
         super().__init__(pairs)
@@ -265,13 +266,25 @@ class BitmapMatcher(Matcher):
         slots = self._ready()
         everything = list(notifications)
         size = min(len(everything), max(16, _CHUNK // (slots.words * 8)))
-        # Room to work in, for all chunks in turn: to get it from the system takes longer than to
-        # fill it.
-        room = np.empty((3, size, slots.words), dtype=np.uint64)
+        room = self._take_room(size, slots.words)
         result: list[frozenset[Hashable]] = []
         for start in range(0, len(everything), size or 1):
             result += self._match_chunk(slots, everything[start : start + size], room)
+        self._rooms[:] = [room]
         return result
+
+    def _take_room(self, size: int, words: int) -> Words:
+        """Return room to work in: to get it from the system takes longer than to fill it.
+
+        Taken out for as long as it is used, so that two threads do not meet in it.
+        """
+        try:
+            room = self._rooms.pop()
+        except IndexError:
+            room = None
+        if room is None or room.shape[1] < size or room.shape[2] != words:
+            room = np.empty((3, size, words), dtype=np.uint64)
+        return room
 
     def _match_chunk(
         self, slots: Slots, chunk: list[Notification], room: Words
