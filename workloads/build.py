@@ -17,7 +17,7 @@ from workloads.columns import Vocabulary
 from workloads.datasets import SNAPSHOT_FORMAT, read_operations, read_workload, typed
 from workloads.errors import InputError
 from workloads.files import Place, new_output, write_json
-from workloads.rows import columns_of
+from workloads.rows import by_key, columns_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -97,8 +97,10 @@ def _tables(rows: DataFrame, structure: str, local: bool, types: TypeHierarchy |
         if not kinds.where(f.col("kind") == _ANY).isEmpty():
             # A filter of no single type may cover, or be covered by, filters of any.
             kinds = kinds.withColumn("kind", f.lit(_ANY))
-        make = partial(_table_rows, structure=structure, local=local, types=types)
-        return kinds.groupBy("kind").applyInArrow(make, _MADE)
+        make = partial(_each_kind, structure=structure, local=local, types=types)
+        # A task for each type, as far as their hashes keep them apart; one for all if need be.
+        ordered = kinds.repartition("kind").sortWithinPartitions("kind")
+        return ordered.mapInArrow(make, _MADE)
     finally:
         kinds.unpersist()
 
@@ -125,6 +127,13 @@ def _with_kinds(
             kinds = [sort.of(columns.filter(row)) for row in range(batch.num_rows)]
         made = pa.array([kind or _ANY for kind in kinds], pa.string())
         yield pa.RecordBatch.from_arrays([*batch.columns, made], [*batch.schema.names, "kind"])
+
+
+def _each_kind(
+    batches: Iterator[pa.RecordBatch], structure: str, local: bool, types: TypeHierarchy | None
+) -> Iterator[pa.RecordBatch]:
+    for rows in by_key(batches, "kind"):
+        yield from _table_rows(rows, structure, local, types).to_batches()
 
 
 def _table_rows(

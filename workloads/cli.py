@@ -244,6 +244,7 @@ def _validate(options: argparse.Namespace) -> int:
             neighbours=None if options.neighbours is None else options.neighbours.split(","),
             notifications=options.notifications,
             skip_bad=options.skip_bad,
+            broadcast_limit=options.broadcast_limit,
         )
     if options.report is not None:
         write_report(options.report, report)

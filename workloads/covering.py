@@ -16,7 +16,16 @@ import numpy.typing as npt
 
 from workloads.columns import EVERYTHING, Booleans, Columns, Integers
 
-__all__ = ["BLOCK", "Block", "bit_pairs", "covered_rows", "covering_pairs", "minimal", "strength"]
+__all__ = [
+    "BLOCK",
+    "Block",
+    "bit_pairs",
+    "covered_rows",
+    "covering_pairs",
+    "covers_rowwise",
+    "minimal",
+    "strength",
+]
 
 Words: TypeAlias = npt.NDArray[np.uint64]
 #: So many filters make tables that stay in a processor's cache.
@@ -175,6 +184,29 @@ def covering_pairs(
             apart = ids[one] != other_ids[other]
             if apart.any():
                 yield one[apart], other[apart]
+
+
+def covers_rowwise(coverers: Columns, covered: Columns) -> Booleans:
+    """Return whether each filter covers the one in the same row: O(n).
+
+    >>> from posetlib.parsing import parse_filter
+    >>> from workloads.columns import Vocabulary, encode_filters
+    >>> one = encode_filters([parse_filter(text) for text in ("x > 3", "x = 3")], w := Vocabulary())
+    >>> other = encode_filters([parse_filter(text) for text in ("x = 4", "x > 3")], w)
+    >>> covers_rowwise(one, other)
+    array([ True, False])
+    """
+    result = np.ones(len(covered), np.bool_)
+    for name, lows in coverers.lows.items():
+        if name not in covered.lows:
+            result &= lows == EVERYTHING[0]
+            continue
+        held = (lows <= covered.lows[name]) & (coverers.highs[name] >= covered.highs[name])
+        loose = covered.loose.get(name)
+        result &= held if loose is None else held | loose
+    for row in np.flatnonzero(result & ~(coverers.plain & covered.firm)).tolist():
+        result[row] = coverers.filter(row).covers(covered.filter(row))
+    return result
 
 
 # -- the minimal cover -----------------------------------------------------------------------------

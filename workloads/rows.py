@@ -41,6 +41,7 @@ from workloads.errors import InputError
 __all__ = [
     "RANGES",
     "TYPED",
+    "by_key",
     "columns_of",
     "filter_rows",
     "packed",
@@ -109,7 +110,7 @@ def parse_rows(texts: Sequence[str | None], types: TypeHierarchy | None) -> Pars
     """Read texts once: ranges become columns, anything else is only found to be a filter.
 
     >>> parse_rows(["x in [1, 2]", "x != 3", "x in"], None).errors.to_pylist()[2]
-    'the text ends too early (line 1, column 5): expected (, [, {'
+    'line 1, column 5: the text ends too early; expected (, [ or {'
     """
     plain: list[bool] = []
     ranges: list[list[tuple[str, dict[str, Any]]] | None] = []
@@ -325,5 +326,29 @@ def regrouped(batches: Iterable[pa.RecordBatch], size: int) -> Iterator[pa.Table
             if count == size:
                 yield pa.Table.from_batches(waiting)
                 waiting, count = [], 0
+    if waiting:
+        yield pa.Table.from_batches(waiting)
+
+
+def by_key(batches: Iterable[pa.RecordBatch], key: str) -> Iterator[pa.Table]:
+    """Yield the rows of each key together; rows come in order of their keys.
+
+    >>> rows = pa.RecordBatch.from_pydict({"k": [1, 1, 2]})
+    >>> [table.num_rows for table in by_key([rows.slice(0, 1), rows.slice(1, 2)], "k")]
+    [2, 1]
+    """
+    waiting: list[pa.RecordBatch] = []
+    last: object = None
+    for batch in batches:
+        encoded = pc.run_end_encode(batch.column(key))
+        start = 0
+        for value, end in zip(
+            encoded.values.to_pylist(), encoded.run_ends.to_pylist(), strict=True
+        ):
+            if waiting and value != last:
+                yield pa.Table.from_batches(waiting)
+                waiting = []
+            waiting.append(batch.slice(start, end - start))
+            last, start = value, end
     if waiting:
         yield pa.Table.from_batches(waiting)

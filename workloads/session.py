@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["BROADCAST_LIMIT", "open_session", "package_archive", "progress"]
 
-#: Rows that are joined with all others are sent to every worker up to this size; beyond it, blocks
+#: The columns of a snapshot's filters are sent to every worker up to this size; beyond it, blocks
 #: are joined with blocks.
 BROADCAST_LIMIT: Final = 256 * 1024 * 1024
 _PACKAGES: Final = ("posetlib", "workloads")
@@ -80,7 +80,8 @@ def _settings(partitions: int | None, broadcast_limit: int) -> dict[str, str]:
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         "spark.sql.execution.arrow.maxRecordsPerBatch": "65536",
-        "spark.sql.autoBroadcastJoinThreshold": str(broadcast_limit),
+        # What Spark itself sends to all is a table of hashes in the driver, several times as large.
+        "spark.sql.autoBroadcastJoinThreshold": str(min(broadcast_limit, 1 << 25)),
         # Blocks are small to send and slow to compare: few bytes are no reason for few tasks.
         "spark.sql.adaptive.coalescePartitions.enabled": "false",
         "spark.sql.parquet.pushdown.inFilterThreshold": "100000",

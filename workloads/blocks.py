@@ -1,0 +1,351 @@
+"""Comparing many filters with many, block by block.
+
+A *selection* names nodes by their number, each with a group: only filters of one group are compared
+with one another. Selections are cut into blocks in order of their groups, so that a block meets
+only the few whose groups it shares, and every two that meet are one piece of work.
+
+The columns of the filters are sent to every worker up to a size (``--broadcast-limit``). Beyond it
+the blocks themselves are joined: thousands of rows travel as one value, and meet as columns.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import pyarrow as pa
+
+from posetlib.constraints.types import TypeHierarchy
+from workloads.columns import GROUP, Columns, Integers, Vocabulary
+from workloads.covering import covering_pairs
+from workloads.rows import columns_of, packed, regrouped, unpacked
+
+if TYPE_CHECKING:
+    from pyspark import Broadcast
+    from pyspark.sql import DataFrame, SparkSession
+
+__all__ = ["BlockRows", "Filters", "Found", "Selection", "found_pairs", "typed_names"]
+
+_SIZE: Final = 8192
+_SAMPLE: Final = 20
+#: Shared by all filters that meet in a worker, so that equal strings have one position.
+_VOCABULARY: Final = Vocabulary()
+
+
+def typed_names(rows: DataFrame) -> list[str]:
+    """Return the columns that say what a filter is."""
+    names = rows.columns
+    if "ranges" in names:
+        return ["filter", "plain", "ranges"]
+    wanted = ("lo_", "hi_", "open_")
+    return ["filter"] + [
+        name for name in names if name in ("plain", "type") or name.startswith(wanted)
+    ]
+
+
+@dataclass
+class Selection:
+    """Nodes by number, with their groups; ``labels`` are numbers for a comparison to look at."""
+
+    numbers: Integers
+    groups: Integers
+    labels: Integers
+
+    @classmethod
+    def of(
+        cls, numbers: Integers, groups: Integers | None = None, labels: Integers | None = None
+    ) -> Selection:
+        """Return a selection in order of its groups; one group if none are given."""
+        nothing = np.zeros(len(numbers), np.int64)
+        groups = nothing if groups is None else groups
+        order = np.argsort(groups, kind="stable")
+        labels = nothing if labels is None else labels
+        return cls(numbers[order], groups[order], labels[order])
+
+    def block(self, at: int) -> Selection:
+        """Return one block."""
+        part = slice(at * _SIZE, (at + 1) * _SIZE)
+        return Selection(self.numbers[part], self.groups[part], self.labels[part])
+
+    def spans(self) -> tuple[Integers, Integers]:
+        """Return the first and the last group of each block."""
+        starts = np.arange(0, len(self.numbers), _SIZE)
+        ends = np.minimum(starts + _SIZE, len(self.numbers)) - 1
+        return self.groups[starts], self.groups[ends]
+
+
+@dataclass
+class BlockRows:
+    """A block in a worker: numbers, labels, and the filters as columns, group included."""
+
+    numbers: Integers
+    labels: Integers
+    columns: Columns
+
+
+Compare = Callable[[BlockRows, BlockRows], Any]
+
+
+@dataclass
+class Filters:
+    """The filters of numbered nodes, sent to every worker or left where they are.
+
+    ``rows`` has the columns number and those of ``typed_names``.
+    """
+
+    session: SparkSession
+    rows: DataFrame
+    count: int
+    types: TypeHierarchy | None
+    shared: Broadcast[bytes] | None
+
+    @classmethod
+    def of(
+        cls,
+        session: SparkSession,
+        rows: DataFrame,
+        count: int,
+        types: TypeHierarchy | None,
+        limit: int,
+    ) -> Filters:
+        """Send the columns to the workers, if they are no larger than the limit."""
+        if count * 8 * (len(rows.columns) + 1) > limit:
+            return cls(session, rows, count, types, None)
+        table = rows.toArrow()
+        data = packed(table.sort_by("number"))
+        shared = None
+        if len(data) <= limit:
+            shared = session.sparkContext.broadcast(data)
+        return cls(session, rows, count, types, shared)
+
+    @property
+    def parts(self) -> int:
+        """How many pieces work is divided into."""
+        return 2 * int(self.session.conf.get("spark.sql.shuffle.partitions") or 2)
+
+    def compared(self, one: Selection, other: Selection, compare: Compare) -> list[Any]:
+        """Return what a function finds in every two blocks that share a group."""
+        if not len(one.numbers) or not len(other.numbers):
+            return []
+        if self.shared is None:
+            return self._joined(one, other, compare)
+        pairs = _meeting(one, other)
+        context = self.session.sparkContext
+        sides = context.broadcast((one, other))
+        work = partial(
+            _each_pair, shared=self.shared, sides=sides, compare=compare, types=self.types
+        )
+        try:
+            found: list[Any] = (
+                context.parallelize(pairs, max(1, min(len(pairs), self.parts)))
+                .mapPartitions(work)
+                .collect()
+            )
+        finally:
+            sides.unpersist()
+        return found
+
+    def _joined(self, one: Selection, other: Selection, compare: Compare) -> list[Any]:
+        """Join blocks with blocks, since the columns are too large to be everywhere."""
+        from pyspark.sql import functions as f  # noqa: PLC0415
+
+        left, right = self._blocks(one, "one"), self._blocks(other, "other")
+        shared = (f.col("one_first") <= f.col("other_last")) & (
+            f.col("other_first") <= f.col("one_last")
+        )
+        pairs = left.join(right, shared).select("one", "other").repartition(self.parts)
+        rows = pairs.mapInArrow(
+            partial(_each_join, compare=compare, types=self.types), "found binary"
+        )
+        return [pickle.loads(row["found"]) for row in rows.toLocalIterator()]
+
+    def _blocks(self, selection: Selection, side: str) -> DataFrame:
+        chosen = self.session.createDataFrame(
+            pa.table(
+                {
+                    "number": selection.numbers,
+                    "group": selection.groups,
+                    "label": selection.labels,
+                }
+            )
+        )
+        rows = chosen.join(self.rows, "number")
+        ordered = rows.repartitionByRange(self.parts, "group", "number").sortWithinPartitions(
+            "group", "number"
+        )
+        return ordered.mapInArrow(_packed, "first long, last long, rows binary").toDF(
+            f"{side}_first", f"{side}_last", side
+        )
+
+    def by_rows(self, numbers: tuple[Integers, ...], work: Callable[..., Any]) -> list[Any]:
+        """Return what a function finds in filters side by side, some thousand rows at a time.
+
+        ``work`` is called with one ``Columns`` for each array of numbers, and the arrays.
+        """
+        if not len(numbers[0]):
+            return []
+        context = self.session.sparkContext
+        if self.shared is None:
+            return self._joined_rows(numbers, work)
+        step = max(1024, min(1 << 16, -(-len(numbers[0]) // self.parts)))
+        starts = list(range(0, len(numbers[0]), step))
+        sides = context.broadcast(numbers)
+        task = partial(
+            _each_range, shared=self.shared, sides=sides, step=step, work=work, types=self.types
+        )
+        try:
+            found: list[Any] = (
+                context.parallelize(starts, min(len(starts), self.parts))
+                .mapPartitions(task)
+                .collect()
+            )
+        finally:
+            sides.unpersist()
+        return found
+
+    def _joined_rows(self, numbers: tuple[Integers, ...], work: Callable[..., Any]) -> list[Any]:
+        names = [f"n{side}" for side in range(len(numbers))]
+        rows = self.session.createDataFrame(pa.table(dict(zip(names, numbers, strict=True))))
+        for side, name in enumerate(names):
+            renamed = self.rows.toDF(*(f"s{side}_{each}" for each in self.rows.columns))
+            rows = rows.join(renamed, rows[name] == renamed[f"s{side}_number"])
+        found = rows.mapInArrow(
+            partial(_each_joined_row, sides=len(numbers), work=work, types=self.types),
+            "found binary",
+        )
+        return [pickle.loads(row["found"]) for row in found.toLocalIterator()]
+
+
+def _meeting(one: Selection, other: Selection) -> list[tuple[int, int]]:
+    """Return the pairs of blocks that share a group."""
+    one_first, one_last = one.spans()
+    other_first, other_last = other.spans()
+    meet = (one_first[:, None] <= other_last) & (other_first <= one_last[:, None])
+    found = np.argwhere(meet)
+    # In order of the second: what is made once for it serves all that meet it.
+    return [(int(a), int(b)) for a, b in found[np.argsort(found[:, 1], kind="stable")]]
+
+
+# -- in the workers --------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=2)
+def _columns(data: bytes, types: TypeHierarchy | None) -> Columns:
+    return columns_of(unpacked(data), _VOCABULARY, types)
+
+
+def _chosen(every: Columns, selection: Selection) -> BlockRows:
+    columns = every.take(selection.numbers).with_group(GROUP, selection.groups)
+    return BlockRows(selection.numbers, selection.labels, columns)
+
+
+def _each_pair(
+    pairs: Iterator[tuple[int, int]],
+    shared: Broadcast[bytes],
+    sides: Broadcast[tuple[Selection, Selection]],
+    compare: Compare,
+    types: TypeHierarchy | None,
+) -> Iterator[Any]:
+    every = _columns(shared.value, types)
+    one, other = sides.value
+    last: tuple[int, BlockRows] | None = None
+    for a, b in pairs:
+        if last is None or last[0] != b:
+            last = (b, _chosen(every, other.block(b)))
+        yield compare(_chosen(every, one.block(a)), last[1])
+
+
+def _each_range(
+    starts: Iterator[int],
+    shared: Broadcast[bytes],
+    sides: Broadcast[tuple[Integers, ...]],
+    step: int,
+    work: Callable[..., Any],
+    types: TypeHierarchy | None,
+) -> Iterator[Any]:
+    every = _columns(shared.value, types)
+    for start in starts:
+        parts = [numbers[start : start + step] for numbers in sides.value]
+        yield work(*(every.take(part) for part in parts), *parts)
+
+
+def _packed(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    for table in regrouped(batches, _SIZE):
+        groups = np.asarray(table.column("group"))
+        yield pa.RecordBatch.from_pydict(
+            {"first": [int(groups[0])], "last": [int(groups[-1])], "rows": [packed(table)]}
+        )
+
+
+@lru_cache(maxsize=4)
+def _read(data: bytes, types: TypeHierarchy | None) -> BlockRows:
+    table = unpacked(data)
+    columns = columns_of(table, _VOCABULARY, types)
+    return BlockRows(
+        np.asarray(table.column("number")),
+        np.asarray(table.column("label")),
+        columns.with_group(GROUP, np.asarray(table.column("group"))),
+    )
+
+
+def _each_join(
+    batches: Iterator[pa.RecordBatch], compare: Compare, types: TypeHierarchy | None
+) -> Iterator[pa.RecordBatch]:
+    for batch in batches:
+        for one, other in zip(batch.column("one"), batch.column("other"), strict=True):
+            found = compare(_read(one.as_py(), types), _read(other.as_py(), types))
+            yield pa.RecordBatch.from_pydict({"found": [pickle.dumps(found)]})
+
+
+def _each_joined_row(
+    batches: Iterator[pa.RecordBatch],
+    sides: int,
+    work: Callable[..., Any],
+    types: TypeHierarchy | None,
+) -> Iterator[pa.RecordBatch]:
+    for batch in batches:
+        columns = []
+        for side in range(sides):
+            names = [name for name in batch.schema.names if name.startswith(f"s{side}_")]
+            rows = pa.table([batch.column(name) for name in names], [name[3:] for name in names])
+            columns.append(columns_of(rows, _VOCABULARY, types))
+        numbers = [np.asarray(batch.column(f"n{side}")) for side in range(sides)]
+        found = work(*columns, *numbers)
+        yield pa.RecordBatch.from_pydict({"found": [pickle.dumps(found)]})
+
+
+# -- pairs -----------------------------------------------------------------------------------------
+
+
+@dataclass
+class Found:
+    """How many pairs there are, and the first of them with a label each."""
+
+    total: int
+    pairs: list[tuple[int, int, int]]
+
+    @classmethod
+    def sum(cls, parts: list[Found], limit: int) -> Found:
+        """Return all that was found."""
+        pairs = sorted(pair for part in parts for pair in part.pairs)
+        return cls(sum(part.total for part in parts), pairs[:limit])
+
+
+def found_pairs(one: BlockRows, other: BlockRows) -> Found:
+    """Return the pairs of which the first covers the second, but not a node with itself."""
+    total = 0
+    some: list[tuple[int, int, int]] = []
+    for f, g in covering_pairs(one.columns, other.columns, one.numbers, other.numbers):
+        total += len(f)
+        first = np.lexsort((other.numbers[g], one.numbers[f]))[:_SAMPLE]
+        some += zip(
+            one.numbers[f[first]].tolist(),
+            other.numbers[g[first]].tolist(),
+            one.labels[f[first]].tolist(),
+            strict=True,
+        )
+    return Found(total, sorted(some)[:_SAMPLE])

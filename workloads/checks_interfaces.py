@@ -1,0 +1,188 @@
+"""The invariants about interfaces: on nodes, along paths, in the index, and without redundancy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from workloads.blocks import Found, Selection, found_pairs
+from workloads.columns import Integers
+from workloads.context import Context, Holdings
+from workloads.covering import Words, bit_pairs
+from workloads.outline import Outline
+from workloads.reports import WITNESSES, Outcome, not_applicable
+
+if TYPE_CHECKING:
+    from pyspark import Broadcast
+
+__all__ = [
+    "interface_index",
+    "interfaces_nonempty",
+    "minimum_interface",
+    "no_redundant_pair",
+]
+
+#: Interfaces that travel along the paths together, in as many bits.
+_LANES: Final = 256
+_MISSING: Final = 0
+_EXTRA: Final = 1
+
+
+def interfaces_nonempty(context: Context) -> Outcome:
+    """Every node has an interface."""
+    count = np.bincount(context.held.nodes, minlength=context.node_count)
+    empty = np.flatnonzero(count == 0)
+    texts = context.texts(empty[:WITNESSES].tolist())
+    witnesses = [
+        {"filter": text, "why": "no interface", "ids": context.ids([each])}
+        for each, text in texts.items()
+    ]
+    return Outcome(context.node_count, len(empty), witnesses)
+
+
+def no_redundant_pair(context: Context) -> Outcome:
+    """For no pair of a filter and an interface, another of the same interface covers the filter."""
+    if context.structure not in ("fp", "nrf"):
+        return not_applicable("only fp and nrf eliminate by interface everywhere")
+    held = context.held
+    rows = Selection.of(held.nodes, held.interfaces, held.interfaces)
+    found = Found.sum(context.filters.compared(rows, rows, found_pairs), WITNESSES)
+    texts = context.texts(each for one, other, _ in found.pairs for each in (one, other))
+    witnesses = [
+        {
+            "covers": texts[one],
+            "covered": texts[other],
+            "interface": context.names[interface],
+            "why": "one interface holds both",
+            "ids": context.ids([one, other]),
+        }
+        for one, other, interface in found.pairs
+    ]
+    return Outcome(len(held.nodes), found.total, witnesses)
+
+
+# -- along the paths -------------------------------------------------------------------------------
+
+
+def minimum_interface(context: Context) -> Outcome:
+    """No interface twice on a path."""
+    if context.structure == "linear":
+        return not_applicable("a list has no paths of its own")
+    if context.files.local:
+        return not_applicable("a local table eliminates nothing")
+    # What one node alone holds is twice on no path.
+    holders = np.bincount(context.held.interfaces, minlength=len(context.names))
+    found = _along_paths(context, np.flatnonzero(holders > 1), _repeated)
+    witnesses = []
+    for number, interface, _ in found.pairs:
+        above = _holder_above(context, number, interface)
+        texts = context.texts([number, above])
+        witnesses.append(
+            {
+                "above": texts[above],
+                "below": texts[number],
+                "interface": context.names[interface],
+                "why": "an interface twice on a path",
+                "ids": context.ids([above, number]),
+            }
+        )
+    return Outcome(context.node_count, found.total, witnesses)
+
+
+def interface_index(context: Context) -> Outcome:
+    """The index equals the interfaces of the descendants."""
+    if context.structure not in ("bf", "nrf"):
+        return not_applicable("only bf and nrf have an index")
+    found = _along_paths(context, np.arange(len(context.names)), _index_faults)
+    texts = context.texts(number for number, _, _ in found.pairs)
+    reasons = {
+        _MISSING: "a descendant holds it and the index does not say so",
+        _EXTRA: "the index says so and no descendant holds it",
+    }
+    witnesses = [
+        {
+            "filter": texts[number],
+            "interface": context.names[interface],
+            "why": reasons[kind],
+            "ids": context.ids([number]),
+        }
+        for number, interface, kind in found.pairs
+    ]
+    return Outcome(context.node_count, found.total, witnesses)
+
+
+Faults = Callable[[Outline, Words, Words], dict[int, Words]]
+
+
+def _along_paths(context: Context, interfaces: Integers, find: Faults) -> Found:
+    """Return what a function finds when interfaces travel along all paths, some at a time."""
+    parts = context.filters.parts
+    size = max(64, min(_LANES, -(-len(interfaces) // parts)))
+    work = [interfaces[at : at + size] for at in range(0, len(interfaces), size)]
+    if not work:
+        return Found(0, [])
+    spark = context.session.sparkContext
+    held = spark.broadcast((_by_interface(context.held), _by_interface(context.listed)))
+    task = partial(_each_lanes, held=held, links=context.shared_outline, find=find)
+    try:
+        found = spark.parallelize(work, min(len(work), parts)).mapPartitions(task).collect()
+    finally:
+        held.unpersist()
+    return Found.sum(found, WITNESSES)
+
+
+def _by_interface(holdings: Holdings) -> Holdings:
+    order = np.argsort(holdings.interfaces, kind="stable")
+    return Holdings(holdings.nodes[order], holdings.interfaces[order])
+
+
+def _each_lanes(
+    work: Iterator[Integers],
+    held: Broadcast[tuple[Holdings, Holdings]],
+    links: Broadcast[Outline],
+    find: Faults,
+) -> Iterator[Found]:
+    outline = links.value
+    for interfaces in work:
+        words = -(-len(interfaces) // 64)
+        own, listed = (_bits(each, interfaces, outline.count, words) for each in held.value)
+        total = 0
+        pairs: list[tuple[int, int, int]] = []
+        for kind, bits in find(outline, own, listed).items():
+            nodes, which = bit_pairs(bits)
+            total += len(nodes)
+            lanes = interfaces[which[:20]].tolist()
+            pairs += [
+                (node, lane, kind) for node, lane in zip(nodes[:20].tolist(), lanes, strict=True)
+            ]
+        yield Found(total, sorted(pairs)[:20])
+
+
+def _bits(holdings: Holdings, interfaces: Integers, count: int, words: int) -> Words:
+    """Return for each node which of some interfaces it has."""
+    bits = np.zeros((count, words), np.uint64)
+    begin = np.searchsorted(holdings.interfaces, interfaces, side="left")
+    end = np.searchsorted(holdings.interfaces, interfaces, side="right")
+    for lane, (first, last) in enumerate(zip(begin.tolist(), end.tolist(), strict=True)):
+        nodes = holdings.nodes[first:last]
+        bits[nodes, lane >> 6] |= np.uint64(1) << np.uint64(lane & 63)
+    return bits
+
+
+def _repeated(outline: Outline, held: Words, _listed: Words) -> dict[int, Words]:
+    return {_MISSING: held & outline.gathered_above(held)}
+
+
+def _index_faults(outline: Outline, held: Words, listed: Words) -> dict[int, Words]:
+    below = outline.gathered_below(held)
+    return {_MISSING: below & ~listed, _EXTRA: listed & ~below}
+
+
+def _holder_above(context: Context, number: int, interface: int) -> int:
+    holders = set(context.held.nodes[context.held.interfaces == interface].tolist())
+    above = context.outline.ancestors(number)
+    # On a cycle a node is above itself.
+    return next((each for each in above if each in holders), number)
