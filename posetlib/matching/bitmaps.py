@@ -176,6 +176,10 @@ class AttributeBitmaps:
                 return True
         bit = _BITS[slot % WORD]
         column = self.table[:, slot // WORD]
+        if self.usual:
+            self._starts[slot], self._stops[slot] = _READ, len(self.table)
+        if self.columns is not None:
+            self.columns[0][slot], self.columns[1][slot] = -np.inf, np.inf
         if constraint is None:
             if self.usual:
                 column[_READ:] &= ~bit
@@ -217,17 +221,13 @@ class AttributeBitmaps:
         self.columns[0][slot], self.columns[1][slot] = interval.low, interval.high
 
     def erase(self, slot: int, constraint: Constraint | None) -> None:
-        """Let the place of a pair be free, whose constraint this is; O(rows)."""
-        bit = _BITS[slot % WORD]
+        """Let the bits at the place of a pair be those of a free place; O(rows)."""
         if self.usual:
             column = self.table[self._starts[slot] : self._stops[slot], slot // WORD]
-            column |= bit
-            self._starts[slot], self._stops[slot] = _READ, len(self.table)
+            column |= _BITS[slot % WORD]
         elif constraint is not None:
             column = self.table[:, slot // WORD]
-            column &= ~bit
-        if self.columns is not None:
-            self.columns[0][slot], self.columns[1][slot] = -np.inf, np.inf
+            column &= ~_BITS[slot % WORD]
 
     def _span(self, slot: int, reach: Reach) -> None:
         """Note the lines that a constraint reaches, from the first to the last."""

@@ -73,9 +73,8 @@ class Slots:
 
     def give_back(self, slot: int) -> None:
         """Let a place be taken again; O(1)."""
-        group = int(self.group_of_word[slot // WORD])
-        if group < len(self.groups):
-            self._free[self.groups[group]].append(slot)
+        if slot < self.grouped * WORD:
+            self._free[self.interfaces[slot]].append(slot)
         else:
             self._loose.append(slot)
             self.loose -= 1
