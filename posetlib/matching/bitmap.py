@@ -420,11 +420,10 @@ def _candidates(
     """Return the (event, place) pairs in doubt whose interface is not found without them."""
     # In numpy, nonzero is quick for what is flat and boolean.
     events, words = np.divmod((doubts.reshape(-1) != 0).nonzero()[0], doubts.shape[1])
-    groups = slots.group_of_word[words]
-    grouped = groups < len(slots.groups)
-    open_ = ~grouped
-    open_[grouped] = ~found[left[events[grouped]], groups[grouped]]
-    events, words = events[open_], words[open_]
+    if slots.loose:  # behind the groups, where nothing is found before it is asked
+        found = np.column_stack((found, np.zeros(len(found), dtype=np.bool_)))
+    settled = found[left[events], slots.group_of_word[words]]
+    events, words = events[~settled], words[~settled]
     index, bits = np.nonzero(_bits(doubts[events, words][:, np.newaxis]))
     return left[events[index]], words[index] * WORD + bits
 

@@ -10,6 +10,7 @@ from collections.abc import Hashable, Iterable
 from typing import Final, Protocol
 
 from posetlib.change import Change, Item, Pair
+from posetlib.counters import Counters
 from posetlib.matching.base import Notification, readable
 from posetlib.matching.bitmap import BitmapMatcher
 
@@ -24,6 +25,9 @@ _FEW: Final = 64
 
 class Followable(Protocol):
     """What a table has that can be followed."""
+
+    #: Filters that the matcher asks one by one are counted there.
+    counters: Counters
 
     def entries(self) -> tuple[Pair, ...]:
         """Return all pairs."""
@@ -125,6 +129,7 @@ class Following:
         entries = self._table.entries()
         if all(readable(item) for item, _ in entries):
             self.matcher = BitmapMatcher(entries)
+            self.matcher.counters = self._table.counters
         else:
             self._foreign = True
         return self.matcher

@@ -139,3 +139,19 @@ def test_what_is_removed_never_comes_back(name: str) -> None:
     for i in range(100):
         matcher.add(pl.parse_filter(f's = "b{i}"'), "I1")
     assert matcher.match_many([probe, {**probe, "s": "b7"}]) == [frozenset(), frozenset({"I1"})]
+
+
+def test_what_was_there_before_is_no_part_of_what_is_there_now(name: str) -> None:
+    """Ranges make room for filters that do not constrain one of their attributes, or by points."""
+    model = {filter: i for i, filter in enumerate(ranges(4, 1_200, "narrow"))}
+    matcher = MATCHERS[name](model.items())
+    batch = [{"x": 3.0, "y": i / 2 + 0.65} for i in range(0, 200, 5)]
+    matcher.match_many(batch)
+    for number, filter in enumerate(list(model)[:200]):
+        interface = model.pop(filter)
+        matcher.remove(filter, interface)
+        text = f"y in [{number / 2 + 0.1}, {number / 2 + 0.7}]"
+        new = pl.parse_filter(text if number % 2 else f"{text} and x in {{3, 4}}")
+        model[new] = interface
+        matcher.add(new, interface)
+    assert matcher.match_many(batch) == scan(model.items(), batch)

@@ -103,6 +103,23 @@ def test_the_three_ways_to_find_the_rows_of_an_interval_agree(
                 assert ([fast[1:3]] if fast[1] < fast[2] else []) == reach.sure
 
 
+def test_a_cut_that_only_floats_cannot_tell_from_an_end_is_another_cut() -> None:
+    """Between 1.0 and the next float there are numbers, and an interval from there has none."""
+    low = math.nextafter(1.0, 2)
+    cells = Cells([Numbers(0.0, 1.0, None), Numbers(5.0, 9.0, None)], limit=100)
+    between = Fraction(1) + Fraction(1, 2**60)
+    assert cells.row(between) == cells.row(low)
+    columns = cells.reach_intervals(np.array([low]), np.array([9.0]))
+    assert columns is not None
+    wanted = cells.reach(Numbers(low, 9.0, None))
+    assert not _inside(cells.row(between), wanted.sure)
+    assert _inside(cells.row(low), wanted.possible)
+    for fast in (cells.reach_interval(low, 9.0), tuple(int(column[0]) for column in columns)):
+        assert fast is not None
+        assert [(fast[0], fast[3])] == wanted.possible[1:]
+        assert [fast[1:3]] == wanted.sure
+
+
 @given(cuts, st.integers(0, 1), ends)
 def test_the_first_float_after_a_cut_tells_floats_apart(
     number: Any, after: int, value: Any
@@ -143,6 +160,8 @@ def test_places_are_taken_once_and_given_back() -> None:
     assert None not in taken
     assert len(set(taken)) == len(taken)
     assert slots.loose == 1
+    slots.give_back(taken[-1])  # type: ignore[arg-type]
+    assert slots.loose == 0
     while slots.take("I1") is not None:
         pass
     assert slots.take("I2") is not None, "a group is not there for others"

@@ -114,3 +114,10 @@ def test_the_first_foreign_item_ends_it() -> None:
     table.remove(frozenset("ab"), "I1")
     following.forget()
     assert following.match_many([{"x": 5}]) == [{"I1"}]
+
+
+def test_filters_that_are_asked_are_counted_by_the_table() -> None:
+    table = pl.LinearTable()
+    table.add(pl.parse_filter("x has 3"), "I1")
+    assert Following(table).match_many([{"x": [3]}, {"y": 1}]) == [{"I1"}, set()]
+    assert table.counters.match_tests == 1
