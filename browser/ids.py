@@ -43,13 +43,12 @@ def example(name: str) -> dict[str, str]:
 
 # -- on several pages: at(page, …) ----------------------------------------------------------------
 
-#: Stores: the page's recipe, the filter chosen, what is folded, what is drawn, where to look.
+#: Stores: the page's recipe, the filter chosen, what is folded, what is drawn.
 HERE: Final = "here"
 NODE: Final = "node"
 FOLDS: Final = "folds"
 FOLD_REQUEST: Final = "fold_request"
 DRAWINGS: Final = "drawings"
-FOCUS: Final = "focus"
 SHOW: Final = "show"
 SIDEWAYS: Final = "sideways"
 SEARCH: Final = "search"
@@ -80,6 +79,11 @@ def at(page: str, part: str) -> str:
     return f"{page}-{part}"
 
 
+def data_of(part: str) -> str:
+    """The store with what a list shows."""
+    return f"{part}_data"
+
+
 def panel(page: str, name: str) -> str:
     """The name of a graph, from which the ids of its parts are made."""
     return f"{page}-{name}"
@@ -88,11 +92,6 @@ def panel(page: str, name: str) -> str:
 def cytoscape(panel_: str) -> str:
     """The id of the drawing in a panel."""
     return f"cy-{panel_}"
-
-
-def pick(page: str, number: int, where: str) -> dict[str, str | int]:
-    """The id of a button that chooses a filter; ``where`` keeps several of them apart."""
-    return {"type": "pick", "page": page, "number": number, "where": where}
 
 
 # -- on one page -----------------------------------------------------------------------------------
@@ -115,6 +114,7 @@ EXPORT: Final = "export"
 DOWNLOAD: Final = "download"
 
 NEIGHBOURS: Final = "neighbours"
+SUMMARY: Final = "summary"
 MECHANISMS: Final = "mechanisms"
 STEP_MESSAGES: Final = "step_messages"
 OPERATION: Final = "operation"
@@ -132,11 +132,6 @@ WITNESS: Final = "witness"
 def side(name: str, part: str) -> str:
     """A part of one side of a diff, a or b: where it comes from, structure, step, upload."""
     return f"{name}_{part}"
-
-
-def change(place: int) -> dict[str, str | int]:
-    """The id of a button in the list of changes."""
-    return {"type": "change", "place": place}
 
 
 def witness(invariant: str, place: int) -> dict[str, str | int]:

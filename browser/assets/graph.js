@@ -264,9 +264,25 @@
     cy.zoom({ level: cy.zoom() * factor, renderedPosition: { x: cy.width() / 2, y: cy.height() / 2 } });
   }
 
+  function lookAt(number) {
+    everywhere((cy) => {
+      const node = cy.$id(String(number));
+      if (!node.nonempty()) return;
+      state.moved.add(cy);
+      cy.stop().animate({ fit: { eles: node.closedNeighborhood(), padding: 60 } }, { duration: 250 });
+    });
+  }
+
   /* -- pointer and keyboard on what is not Dash's ------------------------------------------------- */
 
   document.addEventListener("click", (event) => {
+    const chosen = event.target.closest && event.target.closest("[data-pick]");
+    if (chosen) {
+      const [page, number] = chosen.dataset.pick.split(" ");
+      window.dash_clientside.set_props(page + "-node", { data: Number(number) });
+      if (chosen.dataset.look) lookAt(Number(number));
+      return;
+    }
     const button = event.target.closest && event.target.closest("[data-graph]");
     if (button) {
       const [what, panel] = button.dataset.graph.split(" ");
@@ -308,10 +324,11 @@
     const limit = Number(zone.dataset.maxBytes);
     const total = Array.from(files).reduce((sum, file) => sum + file.size, 0);
     if (total <= limit) return;
+    const name = files[0].name;  // before the list is emptied
     event.preventDefault();
     event.stopImmediatePropagation();
     if (event.target.type === "file") event.target.value = "";
-    window.dash_clientside.set_props("message", { children: files[0].name + ": " + total.toLocaleString("en") +
+    window.dash_clientside.set_props("message", { children: name + ": " + total.toLocaleString("en") +
       " bytes are more than the " + limit.toLocaleString("en") + " that an upload may have" });
   }
   document.addEventListener("change", refuseLarge, true);
@@ -338,6 +355,54 @@
     if (!thumbs.length && tries < 20) setTimeout(() => nameSliders(tries + 1), 150);
   }
 
+  /* A long list, made of text nodes: as components of Dash it would take seconds. */
+  function element(name, className, text) {
+    const made = document.createElement(name);
+    if (className) made.className = className;
+    if (text !== undefined) made.textContent = text;
+    return made;
+  }
+
+  function fill(place, cell) {
+    if (Array.isArray(cell)) return cell.forEach((each) => { fill(place, each); place.append(" "); });
+    if (typeof cell === "string") return place.append(cell);
+    if (cell.pick) {
+      const button = element("button", "link", cell.text);
+      button.dataset.pick = cell.pick;
+      if (cell.look) button.dataset.look = "yes";
+      button.setAttribute("aria-label", "Choose filter " + cell.text);
+      return place.append(button);
+    }
+    if (cell.chip) return place.append(element("span", "chip " + cell.chip, cell.text));
+    if (cell.code) return place.append(element("span", "filter", cell.text));
+    return place.append(element("div", "muted", cell.text));
+  }
+
+  function makeList(place, data) {
+    if (!place || !data) return;
+    const table = element("table"), body = element("tbody");
+    if (data.caption) table.append(element("caption", "", data.caption));
+    if (data.columns.length) {
+      const head = element("thead"), row = element("tr");
+      data.columns.forEach((name) => {
+        const cell = element("th", "", name);
+        cell.scope = "col";
+        row.append(cell);
+      });
+      head.append(row);
+      table.append(head);
+    }
+    data.rows.forEach((cells, i) => {
+      const row = element("tr", data.classes[i] || "");
+      cells.forEach((cell) => { const place = element("td"); fill(place, cell); row.append(place); });
+      body.append(row);
+    });
+    table.append(body);
+    const parts = data.rows.length ? [table] : [];
+    if (data.note) parts.push(element("p", "muted", data.note));
+    place.replaceChildren(...parts);
+  }
+
   /* -- what Dash calls ----------------------------------------------------------------------------- */
 
   window.dash_clientside = window.dash_clientside || {};
@@ -362,12 +427,9 @@
       });
       return window.dash_clientside.no_update;
     },
-    focus: function (request) {
-      if (!request || !request.numbers) return window.dash_clientside.no_update;
-      everywhere((cy) => {
-        const nodes = cy.nodes().filter((n) => request.numbers.includes(Number(n.id())));
-        if (nodes.nonempty()) { state.moved.add(cy); cy.animate({ fit: { eles: nodes.closedNeighborhood(), padding: 60 } }, { duration: 250 }); }
-      });
+    list: function (data) {
+      const input = window.dash_clientside.callback_context.inputs_list[0];
+      makeList(document.getElementById(input.id.replace(/_data$/, "")), data);
       return window.dash_clientside.no_update;
     },
     search: function (query) {

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from dash import ALL, Dash, Input, Output, State, ctx, dcc, html, no_update
+from dash import Dash, Input, Output, State, ctx, dcc, html, no_update
 from dash.exceptions import PreventUpdate
 
 from browser import ids
 from browser.diffing import Comparison, Listed, compare
 from browser.elements import MARKS, drawing
 from browser.graph import Graph, fold
+from browser.listing import Cell, chip, code, listing, pick
 from browser.pages import parts
 from browser.pages.attributes import aria
 from browser.pages.source_panel import decoded, upload
-from browser.pages.stepping import register_graphs, register_memory, register_search
+from browser.pages.stepping import (
+    register_graphs,
+    register_list,
+    register_memory,
+    register_search,
+)
 from browser.picture import chips
 from browser.sources import SourceError, read_files
 from browser.state import Library
@@ -26,7 +32,7 @@ __all__ = ["layout", "register"]
 Component = Any
 NAME = "diff"
 _SIDES = ("a", "b")
-_LISTED = 300
+_LISTED = 500
 _WORDS = {mark: f"{MARKS[mark][0]} {mark}" for mark in ("added", "removed", "moved", "changed")}
 _OPTIONS = [
     {"label": f"{each.upper()} · {name}", "value": each} for each, name in STRUCTURES.items()
@@ -101,7 +107,7 @@ def layout(library: Library, recipe: dict[str, str], view: dict[str, str]) -> Co
                             [
                                 html.H2("Changes"),
                                 html.Div(id=_at(ids.COUNTS), role="status"),
-                                html.Div(id=_at(ids.CHANGES), className="scroll tall"),
+                                parts.long_list(NAME, ids.CHANGES, "scroll tall"),
                             ],
                             className="card list",
                         ),
@@ -179,7 +185,7 @@ def chosen_side(
     if structure not in story.structures:
         structure = next(iter(story.structures))
     length = len(story)
-    at = min(length, 1_000) if step is None else min(max(step, 0), length)
+    at = min(length, 2_000) if step is None else min(max(step, 0), length)
     return Side(story, structure, at, uploaded=bool(document))
 
 
@@ -191,34 +197,19 @@ def compared(a: Side, b: Side) -> Comparison:
     return compare(before, after, known)
 
 
-def rows(listed: list[Listed]) -> Component:
-    """Return the list of changes, each a button that leads to its place."""
-    if not listed:
-        return html.P("No filter differs.", className="muted")
-    body = [
-        html.Tr(
-            [
-                html.Td(html.Span(_WORDS[each.kind], className=f"chip {each.kind}")),
-                html.Td(
-                    [
-                        html.Button(
-                            f"#{each.number}",
-                            id={"type": "change", "place": place, "number": each.number},
-                            className="link",
-                            **aria(label=f"Show filter {each.number}: {each.kind}"),
-                        ),
-                        " ",
-                        html.Span(each.text, className="filter"),
-                    ]
-                ),
-            ]
-        )
-        for place, each in enumerate(listed[:_LISTED])
+def changes_of(listed: Sequence[Listed]) -> dict[str, Any]:
+    """Return the list of changes, each with a button that leads to its place."""
+    rows: list[list[Cell]] = [
+        [
+            chip(each.kind, _WORDS[each.kind]),
+            [pick(NAME, each.number, look=True), code(each.text)],
+        ]
+        for each in listed[:_LISTED]
     ]
-    made: list[Component] = [html.Table(html.Tbody(body))]
+    note = "" if listed else "No filter differs."
     if len(listed) > _LISTED:
-        made.append(html.P(f"and {len(listed) - _LISTED:,} more: the export has them all."))
-    return html.Div(made)
+        note = f"and {len(listed) - _LISTED:,} more: the export has them all."
+    return listing((), rows, note=note)
 
 
 def register(app: Dash, library: Library) -> None:
@@ -226,6 +217,7 @@ def register(app: Dash, library: Library) -> None:
     limits = library.config.limits
     register_search(app, NAME)
     register_graphs(app, NAME)
+    register_list(app, NAME, ids.CHANGES)
     register_memory(
         app,
         NAME,
@@ -258,7 +250,7 @@ def register(app: Dash, library: Library) -> None:
         Output(_at(ids.MOUNTED), "data"),
         Output(_at(ids.DRAWINGS), "data"),
         Output(_at(ids.COUNTS), "children"),
-        Output(_at(ids.CHANGES), "children"),
+        Output(_at(ids.data_of(ids.CHANGES)), "data"),
         Output(ids.MESSAGE, "children", allow_duplicate=True),
         *controls,
         Input(_at(ids.MODE), "value"),
@@ -320,19 +312,7 @@ def register(app: Dash, library: Library) -> None:
         panels: tuple[Any, ...] = (no_update, no_update, no_update)
         if titles != mounted:
             panels = (parts.grid(NAME, titles), parts.grid_class(len(titles)), titles)
-        return (*panels, drawings, told, rows(found.listed()), "")
-
-    @app.callback(
-        Output(_at(ids.FOCUS), "data"),
-        Output(_at(ids.NODE), "data", allow_duplicate=True),
-        Input({"type": "change", "place": ALL, "number": ALL}, "n_clicks"),
-        prevent_initial_call=True,
-    )
-    def focus(_clicks: Any) -> Any:
-        if not ctx.triggered or not ctx.triggered[0]["value"] or ctx.triggered_id is None:
-            raise PreventUpdate
-        number = ctx.triggered_id["number"]
-        return {"numbers": [number], "clicks": ctx.triggered[0]["value"]}, number
+        return (*panels, drawings, told, changes_of(found.listed()), "")
 
     @app.callback(
         Output(_at(ids.DOWNLOAD), "data"),

@@ -20,9 +20,15 @@ from browser.forwards import (
     step_messages,
     what_if,
 )
+from browser.listing import Cell, code, listing, pick
 from browser.pages import parts
 from browser.pages.attributes import aria
-from browser.pages.stepping import register_graphs, register_memory, register_steps
+from browser.pages.stepping import (
+    register_graphs,
+    register_list,
+    register_memory,
+    register_steps,
+)
 from browser.picture import frame_drawing
 from browser.sources import SourceError, read_line
 from browser.state import Library
@@ -106,7 +112,8 @@ def layout(library: Library, recipe: dict[str, str], view: dict[str, str]) -> Co
             html.Section(
                 [
                     html.H2("The mechanisms side by side"),
-                    html.Div(id=_at(ids.MECHANISMS), className="scroll tall"),
+                    html.P(id=_at(ids.SUMMARY), role="status"),
+                    parts.long_list(NAME, ids.MECHANISMS, "scroll tall"),
                 ],
                 className="card spaced",
             ),
@@ -204,46 +211,35 @@ def told(sent: Sequence[Message], number: Mapping[pl.Filter, int]) -> Component:
     )
 
 
-def comparison(story: Story, rows: Sequence[Row], limit: int) -> list[Component]:
-    """Return the sets of all mechanisms as a table; rows that differ say so, and come first."""
+def summary(rows: Sequence[Row]) -> str:
+    """Return in a sentence whether the mechanisms agree."""
     if not rows:
-        return [html.P("No filter is sent to any neighbour.", className="muted")]
-    differing = [row for row in rows if row.differs]
-    ordered = [*differing, *(row for row in rows if not row.differs)]
-    told_first = (
-        f"{len(differing):,} of {len(rows):,} filters differ: the approximate mechanism sends more."
-        if differing
-        else f"All mechanisms agree on {len(rows):,} filters."
-    )
-    head = html.Tr(
+        return "No filter is sent to any neighbour."
+    count = sum(row.differs for row in rows)
+    if not count:
+        return f"All mechanisms agree on {len(rows):,} filters."
+    return f"{count:,} of {len(rows):,} filters differ: the approximate mechanism sends more."
+
+
+def comparison(story: Story, rows: Sequence[Row], limit: int) -> dict[str, Any]:
+    """Return the sets of all mechanisms as a list; rows that differ say so, and come first."""
+    ordered = sorted(rows, key=lambda row: not row.differs)[:limit]
+    cells: list[list[Cell]] = [
         [
-            html.Th("No."),
-            html.Th("Filter"),
-            html.Th("From"),
-            *(html.Th(name, title=about) for name, (_, about) in MECHANISMS.items()),
-            html.Th("Differs"),
+            pick(NAME, row.number),
+            code(str(story.filters[row.number])),
+            ", ".join(row.interfaces),
+            *(", ".join(row.sets[name]) or "∅" for name in MECHANISMS),
+            "≠ differs" if row.differs else "",
         ]
+        for row in ordered
+    ]
+    return listing(
+        ["No.", "Filter", "From", *MECHANISMS, ""],
+        cells,
+        classes=["differs" if row.differs else "" for row in ordered],
+        note=f"The first {limit} of {len(rows):,}." if len(rows) > limit else "",
     )
-    body = [
-        html.Tr(
-            [
-                html.Td(parts.pick_button(NAME, row.number, "sets")),
-                html.Td(html.Span(str(story.filters[row.number]), className="filter")),
-                html.Td(", ".join(row.interfaces)),
-                *(html.Td(", ".join(row.sets[name]) or "∅") for name in MECHANISMS),
-                html.Td("≠ differs" if row.differs else ""),
-            ],
-            className="differs" if row.differs else "",
-        )
-        for row in ordered[:limit]
-    ]
-    made: list[Component] = [
-        html.P(told_first),
-        html.Table([html.Thead(head), html.Tbody(body)]),
-    ]
-    if len(rows) > limit:
-        made.append(html.P(f"The first {limit} of {len(rows):,}.", className="muted"))
-    return made
 
 
 def register(app: Dash, library: Library) -> None:
@@ -251,12 +247,14 @@ def register(app: Dash, library: Library) -> None:
     limits = library.config.limits
     register_steps(app, library, NAME)
     register_graphs(app, NAME)
+    register_list(app, NAME, ids.MECHANISMS)
     register_memory(app, NAME, (ids.STEP, "value"), (ids.NEIGHBOURS, "value"))
 
     @app.callback(
         Output(_at(ids.DRAWINGS), "data"),
         Output(_at(ids.STEP_MESSAGES), "children"),
-        Output(_at(ids.MECHANISMS), "children"),
+        Output(_at(ids.SUMMARY), "children"),
+        Output(_at(ids.data_of(ids.MECHANISMS)), "data"),
         Input(_at(ids.HERE), "data"),
         Input(_at(ids.STEP), "value"),
         Input(_at(ids.NEIGHBOURS), "value"),
@@ -284,7 +282,8 @@ def register(app: Dash, library: Library) -> None:
             },
         }
         rows = mechanisms(story, step, near)
-        return drawings, told(sent, story.number), comparison(story, rows, limits.rows)
+        table = comparison(story, rows, limits.rows)
+        return drawings, told(sent, story.number), summary(rows), table
 
     @app.callback(
         Output(_at(ids.MESSAGES), "children"),

@@ -23,6 +23,7 @@ __all__ = [
     "hue",
     "inspector",
     "legend",
+    "long_list",
     "marks_legend",
     "pick_button",
     "picks",
@@ -35,6 +36,8 @@ __all__ = [
 
 Component = Any
 HUES = 8
+#: So many operations are done unasked.
+_QUICK = 2_000
 
 
 def hue(place: int) -> str:
@@ -78,6 +81,16 @@ def title(story: Story, structure: str) -> str:
     return name if structure == FILE else f"{structure.upper()} · {name}"
 
 
+def long_list(page: str, part: str, class_name: str = "scroll") -> Component:
+    """Return the place of a long list, and the store of its data."""
+    return html.Div(
+        [
+            html.Div(id=ids.at(page, part), className=class_name),
+            dcc.Store(id=ids.at(page, ids.data_of(part))),
+        ]
+    )
+
+
 def stores(page: str, recipe: Mapping[str, str], view: Mapping[str, str]) -> list[Component]:
     """Return the stores that every page has."""
     number = view.get(ids.NODE, "")
@@ -85,10 +98,7 @@ def stores(page: str, recipe: Mapping[str, str], view: Mapping[str, str]) -> lis
     return [
         dcc.Store(id=ids.at(page, ids.HERE), data=dict(recipe)),
         dcc.Store(id=ids.at(page, ids.NODE), data=node),
-        *(
-            dcc.Store(id=ids.at(page, each))
-            for each in (ids.FOLDS, ids.FOLD_REQUEST, ids.DRAWINGS, ids.FOCUS)
-        ),
+        *(dcc.Store(id=ids.at(page, each)) for each in (ids.FOLDS, ids.FOLD_REQUEST, ids.DRAWINGS)),
     ]
 
 
@@ -247,21 +257,24 @@ def search_box(page: str, value: str = "") -> Component:
     )
 
 
-def pick_button(page: str, number: int, where: str, text: str | None = None) -> Component:
-    """Return the button that chooses a filter."""
+def pick_button(page: str, number: int) -> Component:
+    """Return the button that chooses a filter.
+
+    The script listens to it: a Dash component with an id costs a hundred times as much to mount.
+    """
     return html.Button(
-        text or f"#{number}",
-        id=ids.pick(page, number, where),
+        f"#{number}",
         className="link",
         **aria(label=f"Choose filter {number}"),
+        **data(pick=f"{page} {number}"),
     )
 
 
-def picks(page: str, numbers: Sequence[int], where: str, limit: int = 12) -> list[Component]:
+def picks(page: str, numbers: Sequence[int], limit: int = 12) -> list[Component]:
     """Return buttons for several filters, and how many more there are."""
     if not numbers:
         return [html.Span("none", className="muted")]
-    parts: list[Component] = [pick_button(page, number, where) for number in numbers[:limit]]
+    parts: list[Component] = [pick_button(page, number) for number in numbers[:limit]]
     if len(numbers) > limit:
         parts.append(html.Span(f" and {len(numbers) - limit:,} more", className="muted"))
     return parts
@@ -283,4 +296,4 @@ def chosen_step(view: Mapping[str, str], story: Story) -> int:
     text = view.get(ids.STEP, "")
     if text.isascii() and text.isdigit() and len(text) < 10:
         return min(int(text), len(story))
-    return min(len(story), 1_000)
+    return min(len(story), _QUICK)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dash import ALL, Dash, Input, Output, State, ctx
+from dash import Dash, Input, Output, State
 from dash.exceptions import PreventUpdate
 
 from browser import ids
@@ -13,7 +13,14 @@ from browser.pages.attributes import clientside
 from browser.state import Library
 from browser.story import Story
 
-__all__ = ["register_graphs", "register_memory", "register_search", "register_steps", "step_text"]
+__all__ = [
+    "register_graphs",
+    "register_list",
+    "register_memory",
+    "register_search",
+    "register_steps",
+    "step_text",
+]
 
 
 def step_text(story: Story, step: int) -> str:
@@ -78,7 +85,7 @@ def register_search(app: Dash, page: str) -> None:
 
 
 def register_graphs(app: Dash, page: str) -> None:
-    """Let the script draw, mark the chosen filter, and look where it is told."""
+    """Let the script draw, and mark the chosen filter."""
     clientside(
         app,
         "draw",
@@ -87,23 +94,13 @@ def register_graphs(app: Dash, page: str) -> None:
         State(ids.at(page, ids.NODE), "data"),
         initial="initial_duplicate",
     )
-    for action, part in (("pick", ids.NODE), ("focus", ids.FOCUS)):
-        clientside(
-            app,
-            action,
-            Output(ids.SINK, "data", allow_duplicate=True),
-            Input(ids.at(page, part), "data"),
-            initial="initial_duplicate",
-        )
-
-    @app.callback(
-        Output(ids.at(page, ids.NODE), "data"),
-        Input({"type": "pick", "page": page, "number": ALL, "where": ALL}, "n_clicks"),
+    clientside(
+        app,
+        "pick",
+        Output(ids.SINK, "data", allow_duplicate=True),
+        Input(ids.at(page, ids.NODE), "data"),
+        initial="initial_duplicate",
     )
-    def pick(_clicks: Any) -> Any:
-        if not ctx.triggered or not ctx.triggered[0]["value"] or ctx.triggered_id is None:
-            raise PreventUpdate
-        return ctx.triggered_id["number"]
 
     @app.callback(
         Output(ids.at(page, ids.FOLDS), "data"),
@@ -132,6 +129,17 @@ def folded(folds: dict[str, Any], request: dict[str, Any]) -> dict[str, Any]:
         closed.add(number)
         opened.discard(number)
     return {**folds, request["name"]: [sorted(closed), sorted(opened)]}
+
+
+def register_list(app: Dash, page: str, part: str) -> None:
+    """Let the script make a list of the data in the store beside it."""
+    clientside(
+        app,
+        "list",
+        Output(ids.SINK, "data", allow_duplicate=True),
+        Input(ids.at(page, ids.data_of(part)), "data"),
+        initial="initial_duplicate",
+    )
 
 
 def register_memory(app: Dash, page: str, *parts: tuple[str, str]) -> None:

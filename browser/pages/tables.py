@@ -10,9 +10,11 @@ from dash.exceptions import PreventUpdate
 
 from browser import ids
 from browser.detail import Detail, detail
+from browser.listing import Cell, code, listing, muted, pick
 from browser.pages import parts
 from browser.pages.stepping import (
     register_graphs,
+    register_list,
     register_memory,
     register_search,
     register_steps,
@@ -20,7 +22,7 @@ from browser.pages.stepping import (
 from browser.picture import frame_drawing
 from browser.sources import SourceError, read_line
 from browser.state import Library, with_edit
-from browser.story import Story
+from browser.story import Frame, Story
 
 __all__ = ["layout", "register"]
 
@@ -75,7 +77,7 @@ def layout(library: Library, recipe: dict[str, str], view: dict[str, str]) -> Co
                         html.Section(
                             [
                                 html.H2("All filters"),
-                                html.Div(id=_at(ids.ROWS), className="scroll"),
+                                parts.long_list(NAME, ids.ROWS),
                                 html.Div(
                                     [
                                         html.Button(
@@ -171,9 +173,9 @@ def detail_card(story: Story, found: Mapping[str, Detail], number: int | None) -
                         html.Dt("Interfaces"),
                         html.Dd(", ".join(each.interfaces)),
                         html.Dt("Parents"),
-                        html.Dd(parts.picks(NAME, each.parents, f"{structure}-parent")),
+                        html.Dd(parts.picks(NAME, each.parents)),
                         html.Dt("Children"),
-                        html.Dd(parts.picks(NAME, each.children, f"{structure}-child")),
+                        html.Dd(parts.picks(NAME, each.children)),
                         html.Dt("Forwards to"),
                         html.Dd(", ".join(each.forwards) or "nobody"),
                     ]
@@ -183,15 +185,15 @@ def detail_card(story: Story, found: Mapping[str, Detail], number: int | None) -
     return made
 
 
-def rows_table(
+def rows_of(
     story: Story,
-    frames: Mapping[str, Any],
+    frames: Mapping[str, Frame],
     *,
     query: str = "",
     page: int = 0,
     size: int = 100,
     picked: int | None = None,
-) -> tuple[Component, int]:
+) -> tuple[dict[str, Any], int]:
     """Return one page of the list of filters that are in any of the frames, and how many pages."""
     numbers = sorted({number for frame in frames.values() for number in frame.graph.nodes})
     wanted = query.strip().lower()
@@ -200,44 +202,31 @@ def rows_table(
     pages = max(1, -(-len(numbers) // size))
     page = min(max(page, 0), pages - 1)
     if not numbers:
-        return html.P("No filter.", className="muted"), pages
+        return listing((), (), note="No filter."), pages
     shown = numbers[page * size : (page + 1) * size]
-    head = html.Tr(
+    rows: list[list[Cell]] = [
         [
-            html.Th("No."),
-            html.Th("Filter"),
-            *(
-                html.Th([name.upper(), html.Span(" parents", className="visually-hidden")])
-                for name in frames
-            ),
+            pick(NAME, number),
+            [code(str(story.filters[number])), muted(_holders(frames, number))],
+            *(_parents(frame, number) for frame in frames.values()),
         ]
-    )
-    body = [
-        html.Tr(
-            [
-                html.Td(parts.pick_button(NAME, number, "row")),
-                html.Td(
-                    [
-                        html.Span(str(story.filters[number]), className="filter"),
-                        html.Div(_holders(frames, number), className="muted"),
-                    ]
-                ),
-                *(html.Td(_parents(frame, number)) for frame in frames.values()),
-            ],
-            className="picked" if number == picked else "",
-        )
         for number in shown
     ]
     first = page * size + 1
-    caption = f"{first:,} to {first + len(shown) - 1:,} of {len(numbers):,} filters"
-    return html.Table([html.Caption(caption), html.Thead(head), html.Tbody(body)]), pages
+    made = listing(
+        ["No.", "Filter", *(f"{name.upper()} parents" for name in frames)],
+        rows,
+        caption=f"{first:,} to {first + len(shown) - 1:,} of {len(numbers):,} filters",
+        classes=["picked" if number == picked else "" for number in shown],
+    )
+    return made, pages
 
 
-def _searched(story: Story, frames: Mapping[str, Any], number: int) -> str:
+def _searched(story: Story, frames: Mapping[str, Frame], number: int) -> str:
     return f"#{number} {story.filters[number]} {_holders(frames, number)}".lower()
 
 
-def _holders(frames: Mapping[str, Any], number: int) -> str:
+def _holders(frames: Mapping[str, Frame], number: int) -> str:
     names: dict[str, None] = {}
     for frame in frames.values():
         node = frame.graph.nodes.get(number)
@@ -246,7 +235,7 @@ def _holders(frames: Mapping[str, Any], number: int) -> str:
     return ", ".join(names)
 
 
-def _parents(frame: Any, number: int) -> str:
+def _parents(frame: Frame, number: int) -> str:
     if number not in frame.graph.nodes:
         return "absent"
     parents: Sequence[int] = frame.graph.parents[number]
@@ -262,6 +251,7 @@ def register(app: Dash, library: Library) -> None:
     register_steps(app, library, NAME)
     register_search(app, NAME)
     register_graphs(app, NAME)
+    register_list(app, NAME, ids.ROWS)
     register_memory(
         app,
         NAME,
@@ -317,7 +307,7 @@ def register(app: Dash, library: Library) -> None:
         return detail_card(story, found, number)
 
     @app.callback(
-        Output(_at(ids.ROWS), "children"),
+        Output(_at(ids.data_of(ids.ROWS)), "data"),
         Output(_at(ids.ROWS_PAGE), "data"),
         Output(_at(ids.ROWS_BACK), "disabled"),
         Output(_at(ids.ROWS_FORWARD), "disabled"),
@@ -339,7 +329,7 @@ def register(app: Dash, library: Library) -> None:
         }
         turn = {_at(ids.ROWS_BACK): -1, _at(ids.ROWS_FORWARD): 1}.get(str(ctx.triggered_id), 0)
         page = max(0, (page or 0) + turn)
-        table, pages = rows_table(
+        table, pages = rows_of(
             story, frames, query=query or "", page=page, size=limits.rows, picked=number
         )
         page = min(page, pages - 1)

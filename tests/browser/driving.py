@@ -242,7 +242,10 @@ class Visitor:
             number,
         )
         actions = webdriver.ActionChains(self.driver)
-        actions.w3c_actions.pointer_action.move_to_location(*map(round, place))
+        x, y = map(round, place)
+        actions.w3c_actions.pointer_action.move_to_location(x + 3, y + 3)
+        actions.w3c_actions.pointer_action.pause(0.1)
+        actions.w3c_actions.pointer_action.move_to_location(x, y)
         actions.perform()
 
     def press(self, css: str, *keys: str) -> None:

@@ -300,7 +300,7 @@ class TestForwards:
         assert visitor.label("forwards-fp", 3).endswith("→ I1")
         assert "→" not in visitor.label("forwards-fp", 5)
         assert "Nothing is sent" in visitor.text("#forwards-step_messages")
-        visitor.sees("#forwards-mechanisms", "All mechanisms agree on 4 filters")
+        visitor.sees("#forwards-summary", "All mechanisms agree on 4 filters")
         visitor.click("#forwards-forward")
         visitor.sees("#forwards-step_messages", "To I3")
         assert visitor.text("#forwards-step_messages").split("\n") == [
@@ -325,7 +325,7 @@ class TestForwards:
 
     def test_the_approximate_mechanism_sends_more(self, visitor: Visitor, address: str) -> None:
         visitor.open(f"{address}/forwards?from=example&example=approximate")
-        visitor.sees("#forwards-mechanisms", "differ: the approximate mechanism sends more")
+        visitor.sees("#forwards-summary", "differ: the approximate mechanism sends more")
 
     def test_neighbours_are_chosen(self, visitor: Visitor, address: str) -> None:
         visitor.open(f"{address}/forwards{EXAMPLE}&step=5")
