@@ -173,16 +173,15 @@ def _bits(holdings: Holdings, interfaces: Integers, count: int, words: int) -> W
 
 
 def _repeated(outline: Outline, held: Words, _listed: Words) -> dict[int, Words]:
-    return {_MISSING: held & outline.gathered_above(held)}
+    above = outline.without_self(outline.gathered_above(held), held, above=True)
+    return {_MISSING: held & above}
 
 
 def _index_faults(outline: Outline, held: Words, listed: Words) -> dict[int, Words]:
-    below = outline.gathered_below(held)
+    below = outline.without_self(outline.gathered_below(held), held, above=False)
     return {_MISSING: below & ~listed, _EXTRA: listed & ~below}
 
 
 def _holder_above(context: Context, number: int, interface: int) -> int:
     holders = set(context.held.nodes[context.held.interfaces == interface].tolist())
-    above = context.outline.ancestors(number)
-    # On a cycle a node is above itself.
-    return next((each for each in above if each in holders), number)
+    return next(each for each in context.outline.ancestors(number) if each in holders)

@@ -157,18 +157,33 @@ class Outline:
         return result
 
     def ancestors(self, node: int) -> Iterator[int]:
-        """Yield what is above a node, the nearest first."""
-        order = np.argsort(self.children, kind="stable")
-        starts = np.searchsorted(self.children[order], np.arange(self.count + 1))
+        """Yield what is above a node, the nearest first; not the node itself, cycle or not."""
+        return self._walk(node, self.children, self.parents)
+
+    def descendants(self, node: int) -> Iterator[int]:
+        """Yield what is below a node, the nearest first; not the node itself, cycle or not."""
+        return self._walk(node, self.parents, self.children)
+
+    def _walk(self, node: int, start: Integers, end: Integers) -> Iterator[int]:
+        order = np.argsort(start, kind="stable")
+        begins = np.searchsorted(start[order], np.arange(self.count + 1))
         seen = {node}
         queue = [node]
         for each in queue:
-            for edge in order[starts[each] : starts[each + 1]]:
-                parent = int(self.parents[edge])
-                if parent not in seen:
-                    seen.add(parent)
-                    queue.append(parent)
-                    yield parent
+            for edge in order[begins[each] : begins[each + 1]]:
+                met = int(end[edge])
+                if met not in seen:
+                    seen.add(met)
+                    queue.append(met)
+                    yield met
+
+    def without_self(self, gathered: Words, own: Words, *, above: bool) -> Words:
+        """Return what was gathered, without what came back to a node from itself round a cycle."""
+        walk = self.ancestors if above else self.descendants
+        for node in np.flatnonzero(self.cyclic()).tolist():
+            others = list(walk(node))
+            gathered[node] = np.bitwise_or.reduce(own[others], axis=0) if others else 0
+        return gathered
 
 
 def _grouped(target: Integers) -> tuple[Integers, Integers, Integers]:

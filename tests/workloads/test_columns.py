@@ -176,7 +176,7 @@ def test_an_absent_value_is_beyond_all_others() -> None:
     assert points.at["x"].tolist() == [value_position(math.inf), ABSENT]
 
 
-@given(st.sampled_from(TEXTS + ["x in [1, 2] and x > 1", "x in [3, 1]", "in = 3", "x in (1, 1)"]))
+@given(st.sampled_from([*TEXTS, "x in [1, 2] and x > 1", "x in [3, 1]", "in = 3", "x in (1, 1)"]))
 def test_what_is_read_quickly_is_read_rightly(text: str) -> None:
     quick = simple_ranges(text)
     if quick is None:
