@@ -17,6 +17,7 @@ from posetlib.errors import (
 from posetlib.filter_relation import ByAttribute
 from posetlib.filters import Explanation, Filter, NotCovered, filters_from_columns, set_covers
 from posetlib.forwards import forwards_excess, forwards_sets
+from posetlib.matching import BitmapMatcher, CountingMatcher
 from posetlib.merging import Merger, merge
 from posetlib.parsing import parse_filter, register_constraint, unregister_constraint
 from posetlib.snapshot import Snapshot
@@ -36,10 +37,12 @@ __version__ = "0.1.0"
 
 __all__ = [
     "BalancedForest",
+    "BitmapMatcher",
     "ByAttribute",
     "Change",
     "Constraint",
     "Counters",
+    "CountingMatcher",
     "Diff",
     "EmptyConstraintError",
     "Explanation",
