@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import logging
 import signal
+import socket
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -21,6 +22,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--host", default="127.0.0.1", help="address to listen at (127.0.0.1)")
     parser.add_argument("--port", type=int, default=8050, help="port, 0 for any free one (8050)")
     options = parser.parse_args(arguments)
+    if not 0 <= options.port < 1 << 16:
+        return _refuse(f"--port {options.port}: a port is a number from 0 to 65,535")
     for name in ("workload", "runs"):
         folder = getattr(options, name)
         if folder is not None and not folder.is_dir():
@@ -37,18 +40,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
     logging.getLogger("werkzeug").setLevel(logging.WARNING)  # no line for every request
     application: Any = create_app(options.workload, options.runs).server
     try:
-        server = make_server(options.host, options.port, application, threaded=True)
-    except (OSError, OverflowError, SystemExit) as error:
-        return _refuse(f"cannot listen at {options.host}:{options.port}: {error}")
+        # Our own socket, so that what is wrong with an address comes as an error and not as text.
+        listening = socket.create_server((options.host, options.port))
+    except OSError as error:
+        return _refuse(f"cannot listen at {options.host}:{options.port}: {error.strerror or error}")
+    port = listening.getsockname()[1]
+    server = make_server(options.host, port, application, threaded=True, fd=listening.fileno())
     signal.signal(signal.SIGTERM, lambda *_: _stop())
-    print(f"The browser is at http://{options.host}:{server.server_port}/ (Ctrl+C ends it)")
-    sys.stdout.flush()
+    print(f"The browser is at http://{options.host}:{port}/ (Ctrl+C ends it)", flush=True)
     try:
         server.serve_forever()
     except KeyboardInterrupt:
         pass
     finally:
         server.server_close()
+        listening.close()
     return 0
 
 

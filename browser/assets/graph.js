@@ -121,6 +121,7 @@
       cy.style(styleOf(drawing));
       cy.add(prepared(drawing.elements, drawing.text));
     });
+    cy.scratch("_box", bounds(drawing));
     tell(panel, drawing);
     cy.resize();
     if (!state.moved.has(cy)) fit(cy);
@@ -142,11 +143,28 @@
     cy.forceRender();
   }
 
+  /* By the positions that the server gave, which needs no look at thousands of edges. */
   function fit(cy) {
     state.moved.delete(cy);
-    cy.maxZoom(1.15);
-    cy.fit(undefined, 24);
-    cy.maxZoom(6);
+    const box = cy.scratch("_box");
+    if (!box || !cy.width() || !cy.height()) return;
+    const width = box.x2 - box.x1, height = box.y2 - box.y1;
+    const level = Math.max(cy.minZoom(), Math.min(1.15, (cy.width() - 32) / width, (cy.height() - 32) / height));
+    cy.viewport({ zoom: level, pan: {
+      x: cy.width() / 2 - level * (box.x1 + box.x2) / 2,
+      y: cy.height() / 2 - level * (box.y1 + box.y2) / 2 } });
+  }
+
+  function bounds(drawing) {
+    const box = { x1: Infinity, y1: Infinity, x2: -Infinity, y2: -Infinity };
+    drawing.elements.forEach((each) => {
+      if (!each.position) return;
+      box.x1 = Math.min(box.x1, each.position.x - drawing.width / 2);
+      box.x2 = Math.max(box.x2, each.position.x + drawing.width / 2);
+      box.y1 = Math.min(box.y1, each.position.y - drawing.height / 2);
+      box.y2 = Math.max(box.y2, each.position.y + drawing.height / 2);
+    });
+    return box.x1 <= box.x2 ? box : null;
   }
 
   /* What is said about a drawing above it, and for those who cannot see it. */

@@ -138,7 +138,7 @@ def graph_panel(panel: str, title: str, *, fold: bool = True) -> Component:
                     layout={"name": "preset"},
                     minZoom=0.005,
                     maxZoom=6,
-                    responsive=True,
+                    responsive=False,  # the script follows the size of the frame
                     style={},
                     stylesheet=[],
                 ),
