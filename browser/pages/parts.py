@@ -138,7 +138,9 @@ def graph_panel(panel: str, title: str, *, fold: bool = True) -> Component:
                     layout={"name": "preset"},
                     minZoom=0.005,
                     maxZoom=6,
-                    responsive=False,  # the script follows the size of the frame
+                    # The script draws and fits: neither a new size nor new elements need a layout.
+                    responsive=False,
+                    autoRefreshLayout=False,
                     style={},
                     stylesheet=[],
                 ),
