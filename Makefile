@@ -4,19 +4,22 @@
 #   NO_APT=1                  never install system packages, only say which are missing
 #   CHROMIUM=/path/to/chrome  the browser that the tests drive
 #   ARGS=...                  passed on to pytest, or to the benchmarks
+#   PORT=8050                 where make run serves the browser
 #   JOBS=2                    processes that run the tests; 0 for this one alone
 
 .DEFAULT_GOAL := help
 .SUFFIXES:
 # The set-up comes first, also with -j; the tests are parallel in themselves.
 .NOTPARALLEL:
-.PHONY: help setup run test test-deep lint format bench clean distclean _python _system _lint
+.PHONY: help setup run tour test test-deep lint format bench clean distclean _python _system _lint
 
 BIN := .venv/bin
 SEED ?= 0
 EXAMPLES ?= 2000
 ARGS ?=
 JOBS ?= 2
+PORT ?= 8050
+RUN := runs/demo
 export PYTHON NO_APT CHROMIUM EXAMPLES
 
 help: ## show this list
@@ -31,7 +34,19 @@ _system:
 setup: ## set up only, and try the system's packages again if they were missing
 	@sh scripts/set-up --system --again
 
-run: _system ## show what there is
+run: _system ## generate and validate a workload on Spark, then show it in the browser
+	@$(MAKE) --no-print-directory $(RUN)/report.json
+	@$(BIN)/python -m browser --workload $(RUN)/workload --runs $(RUN) --port $(PORT)
+
+# Made once, by three jobs; `make clean` forgets it. The report comes last, and only if all went well.
+$(RUN)/report.json:
+	@echo "generating a workload, building its table and validating it on Spark: a minute, the first time"
+	@$(BIN)/python -m workloads generate --out $(RUN)/workload --overwrite \
+		--filters 300 --interfaces 4 --notifications 100 --seed 7
+	@$(BIN)/python -m workloads build --workload $(RUN)/workload --structure nrf --out $(RUN)/nrf --overwrite
+	@$(BIN)/python -m workloads validate --snapshot $(RUN)/nrf --workload $(RUN)/workload --report $@
+
+tour: _python ## a short tour of filters and tables in the terminal
 	@$(BIN)/python -m posetlib demo
 
 test: _system ## lint, then every test
@@ -58,7 +73,7 @@ bench: _python ## the benchmarks, each with its baseline in the same run
 	@$(BIN)/python -m bench $(ARGS)
 
 clean: ## remove what the tools leave behind
-	@rm -rf build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	@rm -rf build dist runs .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 	@find . -name .venv -prune -o -name __pycache__ -type d -prune -exec rm -rf {} +
 
 distclean: clean ## remove the environment too

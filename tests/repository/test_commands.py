@@ -14,6 +14,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PUBLIC = {
     *("bench", "clean", "distclean", "format", "help", "lint", "run", "setup", "test"),
     "test-deep",
+    "tour",
 }
 
 
@@ -42,7 +43,8 @@ def test_the_documents_name_only_commands_that_exist() -> None:
     [
         ("test", ["ruff check", "ruff format --check", "mypy", "lint-imports", "pytest"]),
         ("lint", ["ruff check", "ruff format --check", "mypy", "lint-imports"]),
-        ("run", ["-m posetlib"]),
+        ("run", ["-m browser --workload"]),
+        ("tour", ["-m posetlib"]),
         ("bench", ["-m bench"]),
         ("test-deep", ["--hypothesis-profile=deep", "--hypothesis-seed=7"]),
     ],
@@ -56,7 +58,13 @@ def test_a_command_sets_up_and_then_runs(command: str, runs: list[str]) -> None:
 
 def test_cleaning_removes_what_tools_leave_and_no_more(tmp_path: Path) -> None:
     shutil.copy(ROOT / "Makefile", tmp_path)
-    left = [".pytest_cache/x", "posetlib/__pycache__/m.pyc", "dist/a.whl", ".hypothesis/e"]
+    left = [
+        "runs/demo/report.json",
+        ".pytest_cache/x",
+        "posetlib/__pycache__/m.pyc",
+        "dist/a.whl",
+        ".hypothesis/e",
+    ]
     kept = ["posetlib/m.py", ".venv/lib/__pycache__/m.pyc", "docs/index.md"]
     for name in [*left, *kept]:
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
