@@ -74,8 +74,14 @@ class Graph:
         return len(seen) - 1
 
 
-def graph_of(snapshot: pl.Snapshot, number: Mapping[pl.Filter, int]) -> Graph:
+def graph_of(
+    snapshot: pl.Snapshot,
+    number: Mapping[pl.Filter, int],
+    texts: dict[int, str] | None = None,
+) -> Graph:
     """Return a snapshot as a graph, its filters numbered from outside; O(nodes + edges).
+
+    Texts that are known by number need not be written again; those that are not are added.
 
     >>> t = pl.FiltersPoset()
     >>> wide, narrow = pl.parse_filter("x > 1"), pl.parse_filter("x > 5")
@@ -84,10 +90,14 @@ def graph_of(snapshot: pl.Snapshot, number: Mapping[pl.Filter, int]) -> Graph:
     ((2, 1),)
     """
     of = {node.id: number[node.item] for node in snapshot.nodes}
-    nodes = {
-        of[node.id]: Node(of[node.id], str(node.item), tuple(map(str, node.interfaces)))
-        for node in snapshot.nodes
-    }
+    texts = {} if texts is None else texts
+    nodes = {}
+    for node in snapshot.nodes:
+        each = of[node.id]
+        text = texts.get(each)
+        if text is None:
+            text = texts[each] = str(node.item)
+        nodes[each] = Node(each, text, tuple(map(str, node.interfaces)))
     return Graph(nodes, tuple((of[parent], of[child]) for parent, child in snapshot.edges))
 
 

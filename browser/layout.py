@@ -259,7 +259,7 @@ def _rows_of(counts: list[int], grid: _Grid) -> list[int]:
 
 def _size(block: _Block, grid: _Grid) -> float:
     """Return how high a screen must be to show a block, at the ratio of the grid."""
-    return max(block.width / grid.ratio, _heights([block], grid)[1] + grid.layer)
+    return max(block.width / grid.ratio, _heights(block, grid)[1] + grid.layer)
 
 
 def _means(
@@ -298,17 +298,18 @@ def _alone(members: list[int], grid: _Grid, beside_others: bool) -> _Block:
 
 
 def _pack(blocks: list[_Block], points: Points, grid: _Grid) -> None:
-    """Set blocks side by side on shelves; a layer is at one height along its shelf."""
+    """Set blocks side by side on shelves, their tops in line."""
     gap = grid.across * 0.4
-    areas = sum((b.width + gap) * (_heights([b], grid)[1] + grid.layer) for b in blocks)
+    areas = sum((b.width + gap) * (_heights(b, grid)[1] + grid.layer) for b in blocks)
     limit = max(math.sqrt(areas * grid.ratio), *(b.width for b in blocks), 1.0)
     shelf: list[_Block] = []
     used = top = 0.0
 
     def put_up() -> float:
-        heights, total = _heights(shelf, grid)
-        left = 0.0
+        left = total = 0.0
         for block in shelf:
+            heights, high = _heights(block, grid)
+            total = max(total, high)
             points[block.members, 0] = block.x + left
             points[block.members, 1] = top + heights[block.layer] + block.row * grid.row
             left += block.width + gap
@@ -323,12 +324,10 @@ def _pack(blocks: list[_Block], points: Points, grid: _Grid) -> None:
     put_up()
 
 
-def _heights(blocks: list[_Block], grid: _Grid) -> tuple[Any, float]:
-    """Return where each layer of a shelf begins, and how high all of them are."""
-    layers = max(int(block.layer.max()) for block in blocks) + 1
-    rows = np.zeros(layers, dtype=np.int64)
-    for block in blocks:
-        np.maximum.at(rows, block.layer, block.row)
-    extra = np.concatenate([[0], np.cumsum(rows)])
-    heights = np.arange(layers) * grid.layer + extra[:-1] * grid.row
+def _heights(block: _Block, grid: _Grid) -> tuple[Any, float]:
+    """Return where each layer of a block begins, and how high all of them are."""
+    rows = np.zeros(int(block.layer.max()) + 1, dtype=np.int64)
+    np.maximum.at(rows, block.layer, block.row)
+    before = np.concatenate([[0], np.cumsum(rows)[:-1]])
+    heights = np.arange(len(rows)) * grid.layer + before * grid.row
     return heights, float(heights[-1] + rows[-1] * grid.row)

@@ -71,6 +71,8 @@ class Story:
         names = {str(each.interface) for each in self.trace}
         self.interfaces = sorted(names, key=_natural)
         self.palette = {name: i for i, name in enumerate(self.interfaces)}
+        #: The texts of filters, as far as anybody has seen them.
+        self.texts: dict[int, str] = {}
         self._replays: dict[str, _Replay] = {}
         self._lock = threading.Lock()
 
@@ -102,7 +104,7 @@ class Story:
     def _file(self) -> Frame:
         snapshot = self.source.snapshot
         assert snapshot is not None
-        graph = graph_of(snapshot, self.number)
+        graph = graph_of(snapshot, self.number, self.texts)
         return Frame(FILE, len(self), snapshot, graph, graph, NO_CHANGE, None)
 
 
@@ -140,9 +142,9 @@ class _Replay:
             self._seek(step)
             change = self._player.change(step - 1)
             if change.removed:
-                before = graph_of(was, number)
+                before = graph_of(was, number, self._story.texts)
         snapshot = self._player.table.snapshot(index=False)
-        graph = graph_of(snapshot, number)
+        graph = graph_of(snapshot, number, self._story.texts)
         tests = self._tests[step]
         return Frame(
             self._structure,

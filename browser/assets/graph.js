@@ -85,7 +85,7 @@
       { selector: "node.broker", style: { shape: "ellipse", width: 120, height: 64, "font-size": 18, "font-weight": 600,
         "background-fill": "solid", "background-color": ground, "border-width": 3 } },
       { selector: "node.here", style: { shape: "hexagon", width: 140, height: 80 } },
-      { selector: "edge.message", style: { label: "data(label)", "text-wrap": "wrap", "font-size": 18, color: text,
+      { selector: "edge.message", style: { label: "data(label)", "font-family": "system-ui, sans-serif", "text-wrap": "wrap", "font-size": 18, color: text,
         "text-background-color": colour("surface"), "text-background-opacity": 1, "text-background-padding": 4,
         "text-background-shape": "round-rectangle", width: 3, "curve-style": "bezier", "target-arrow-shape": "triangle", "arrow-scale": 1.4 } },
       { selector: "edge.quiet", style: { "line-style": "dotted", "target-arrow-shape": "none" } },

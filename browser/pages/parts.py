@@ -127,9 +127,14 @@ def graph_panel(panel: str, title: str, *, fold: bool = True) -> Component:
         [
             html.Header(html.H2(title)),
             html.Div(id=f"stats-{panel}", className="stats"),
-            html.Div(id=f"chips-{panel}", className="chips"),
+            html.Div(
+                [
+                    html.Div(id=f"chips-{panel}", className="chips"),
+                    html.Div(buttons, className="row graph-buttons"),
+                ],
+                className="panel-tools",
+            ),
             html.Div(id=f"note-{panel}", className="note", role="status"),
-            html.Div(buttons, className="row graph-buttons"),
             html.Div(
                 cyto.Cytoscape(
                     id=ids.cytoscape(panel),
