@@ -73,9 +73,12 @@ def minimum_interface(context: Context) -> Outcome:
         return not_applicable("a list has no paths of its own")
     if context.files.local:
         return not_applicable("a local table eliminates nothing")
-    # What one node alone holds is twice on no path.
-    holders = np.bincount(context.held.interfaces, minlength=len(context.names))
-    found = _along_paths(context, np.flatnonzero(holders > 1), _repeated)
+    if context.outline.is_forest():
+        found = _nested(context)
+    else:
+        # What one node alone holds is twice on no path.
+        holders = np.bincount(context.held.interfaces, minlength=len(context.names))
+        found = _along_paths(context, np.flatnonzero(holders > 1), _repeated)
     witnesses = []
     for number, interface, _ in found.pairs:
         above = _holder_above(context, number, interface)
@@ -90,6 +93,24 @@ def minimum_interface(context: Context) -> Outcome:
             }
         )
     return Outcome(context.node_count, found.total, witnesses)
+
+
+def _nested(context: Context) -> Found:
+    """Return, for a forest, the nodes below another one of the same interface: O(n log n).
+
+    Of the nodes that an interface holds, in the order in which a walk enters them, one is below
+    another if it is entered before that one, or any before it, is left.
+    """
+    enter, leave = context.outline.intervals()
+    nodes, interfaces = context.held.nodes, context.held.interfaces
+    order = np.lexsort((enter[nodes], interfaces))
+    nodes, interfaces = nodes[order], interfaces[order]
+    # Interfaces one after the other on one line, so that one running maximum serves all.
+    shift = interfaces * (context.node_count + 1)
+    left = np.maximum.accumulate(shift + leave[nodes])
+    inside = np.flatnonzero((shift + enter[nodes])[1:] < left[:-1]) + 1
+    pairs = zip(nodes[inside].tolist(), interfaces[inside].tolist(), strict=True)
+    return Found(len(inside), sorted((*pair, _MISSING) for pair in pairs)[:WITNESSES])
 
 
 def interface_index(context: Context) -> Outcome:

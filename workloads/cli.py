@@ -6,11 +6,12 @@ import argparse
 import dataclasses
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, Final
 
 from posetlib.generating import KINDS, SCENARIOS, Parameters
 from workloads.errors import InputError, sentence_of
-from workloads.session import BROADCAST_LIMIT, open_session, progress
+from workloads.session import BROADCAST_LIMIT, open_session, package_archive, progress
 
 __all__ = ["main"]
 
@@ -91,7 +92,19 @@ def _parser() -> argparse.ArgumentParser:
         _add_output(command)
         _add_common(command)
         command.set_defaults(command=function)
+    command = commands.add_parser("archive", help="the packages, for --py-files of spark-submit")
+    command.add_argument("--out", required=True, metavar="FILE.zip")
+    command.set_defaults(command=_archive)
     return parser
+
+
+def _archive(options: argparse.Namespace) -> int:
+    try:
+        package_archive(Path(options.out))
+    except OSError as error:
+        raise InputError(f"nothing can be written at {options.out}: {error.strerror}") from None
+    _tell(f"posetlib and workloads are in {options.out}")
+    return FINE
 
 
 def _add_generate(command: argparse.ArgumentParser) -> None:

@@ -111,6 +111,37 @@ class Outline:
         start = path.index(min(path))
         return path[start:] + path[:start]
 
+    # -- forests -----------------------------------------------------------------------------------
+
+    def is_forest(self) -> bool:
+        """Return whether no node has two parents, and none is on a cycle."""
+        several = np.bincount(self.children, minlength=self.count) > 1
+        return not several.any() and not self.cyclic().any()
+
+    def intervals(self) -> tuple[Integers, Integers]:
+        """Return where a walk through a forest enters and leaves each node.
+
+        A node is below another exactly if it is entered after that one, and before it is left.
+
+        >>> enter, leave = Outline.of(np.arange(4), np.array([2, 2]), np.array([0, 3])).intervals()
+        >>> enter.tolist(), leave.tolist()
+        ([2, 0, 1, 3], [3, 1, 4, 4])
+        """
+        sizes = np.ones(self.count, np.int64)
+        for edges in self._up[0]:
+            np.add.at(sizes, self.parents[edges], sizes[self.children[edges]])
+        enter = np.zeros(self.count, np.int64)
+        roots = np.flatnonzero(self.is_root())
+        enter[roots] = np.cumsum(sizes[roots]) - sizes[roots]
+        for edges in self._down[0]:
+            # The children of a node follow it, one whole subtree after the other.
+            order = edges[np.argsort(self.parents[edges], kind="stable")]
+            parents, children = self.parents[order], self.children[order]
+            before = np.cumsum(sizes[children]) - sizes[children]
+            _, starts, which = np.unique(parents, return_index=True, return_inverse=True)
+            enter[children] = enter[parents] + 1 + before - before[starts][which]
+        return enter, enter + sizes
+
     # -- what travels ------------------------------------------------------------------------------
 
     def gathered_below(self, own: Words) -> Words:

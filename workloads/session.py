@@ -45,7 +45,7 @@ def open_session(
     if running is not None:
         yield running
         return
-    submitted = "SPARK_ENV_LOADED" in os.environ and "PYSPARK_GATEWAY_PORT" in os.environ
+    submitted = "PYSPARK_GATEWAY_PORT" in os.environ
     if master is None and not submitted:
         master = "local[*]"
     builder = SparkSession.builder.appName(f"workloads {name}")
@@ -66,8 +66,8 @@ def open_session(
     try:
         with tempfile.TemporaryDirectory(prefix="workloads-") as folder:
             if not str(session.sparkContext.master).startswith("local["):
-                archive = package_archive(Path(folder))
-                if archive is not None:
+                archive = Path(folder) / "posetlib-workloads.zip"
+                if package_archive(archive):
                     session.sparkContext.addPyFile(str(archive))
             yield session
     finally:
@@ -102,18 +102,17 @@ def _brief(error: BaseException) -> str:
     return lines[0] if lines else type(error).__name__
 
 
-def package_archive(folder: Path) -> Path | None:
-    """Write the packages into an archive for workers; None if they come from one already."""
+def package_archive(archive: Path) -> bool:
+    """Write the packages into an archive for workers; False if they come from one already."""
     root = Path(__file__).resolve().parent.parent
     if not root.is_dir():
-        return None
-    archive = folder / "posetlib-workloads.zip"
+        return False
     with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as made:
         for package in _PACKAGES:
             for file in sorted((root / package).rglob("*")):
                 if file.is_file() and "__pycache__" not in file.parts:
                     made.write(file, file.relative_to(root))
-    return archive
+    return True
 
 
 # -- progress --------------------------------------------------------------------------------------

@@ -65,3 +65,29 @@ def test_a_walk_goes_through_what_is_allowed(edges: list[tuple[int, int]], open_
             reached.add(node)
             stack += [each for each in graph.successors(node) if each in open_]
     assert found == reached
+
+
+@given(st.lists(st.integers(-1, 9), min_size=10, max_size=10))
+def test_intervals_of_a_forest_nest_as_its_nodes_do(parents: list[int]) -> None:
+    # A parent with a smaller number, or none: no cycle, and no second parent.
+    edges = [(parent, child) for child, parent in enumerate(parents) if 0 <= parent < child]
+    made, graph = outline(edges)
+    assert made.is_forest()
+    enter, leave = made.intervals()
+    for one in range(10):
+        inside = {
+            other for other in range(10) if other != one and enter[one] <= enter[other] < leave[one]
+        }
+        assert inside == nx.descendants(graph, one)
+
+
+def test_a_deep_chain_takes_no_recursion() -> None:
+    count = 20_000
+    made = Outline.of(np.arange(count), np.arange(count - 1), np.arange(1, count))
+    assert not made.cyclic().any()
+    enter, leave = made.intervals()
+    assert enter.tolist() == list(range(count))
+    assert set(leave.tolist()) == {count}
+    own = np.zeros((count, 1), np.uint64)
+    own[-1] = 1
+    assert made.gathered_below(own)[:-1].all()
