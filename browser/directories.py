@@ -72,7 +72,7 @@ def read_workload(folder: Path, limits: Limits) -> Source:
     if total > len(rows):
         note = f"The first {len(rows):,} of the workload's {total:,} {what}."
     return Source(
-        f"Workload {folder.name}",
+        f"Workload {folder.resolve().parent.name}/{folder.resolve().name}",
         tuple(operations),
         note=note,
         notifications=notifications,

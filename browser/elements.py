@@ -166,6 +166,7 @@ def _node(
     data: dict[str, Any] = {
         "id": str(node.number),
         "label": label,
+        "head": f"{head}▸" if hidden else head,
         "filter": node.text,
         "interfaces": list(node.interfaces),
         "hues": [palette.get(each, 0) for each in node.interfaces[:6]],

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 import posetlib as pl
+from browser.layout import layers
 
 __all__ = ["Graph", "Node", "Shown", "fold", "graph_of"]
 
@@ -61,6 +62,16 @@ class Graph:
                     depth[child] = depth[node] + 1
                     queue.append(child)
         return depth
+
+    @cached_property
+    def levels(self) -> int:
+        """How many nodes there are on the longest path."""
+        index = {number: i for i, number in enumerate(self.nodes)}
+        children, parents = (
+            [[index[other] for other in near[number]] for number in self.nodes]
+            for near in (self.children, self.parents)
+        )
+        return max(layers(children, parents), default=-1) + 1
 
     def below(self, number: int) -> int:
         """Return how many nodes are below one."""

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["positions"]
+__all__ = ["layers", "positions"]
 
 Points = NDArray[np.float64]
 Edges = Sequence[tuple[int, int]]
@@ -70,7 +70,7 @@ def _placed(count: int, edges: Edges, grid: _Grid) -> Points:
         if parent != child:
             children[parent].append(child)
             parents[child].append(parent)
-    layer = _layers(children, parents)
+    layer = layers(children, parents)
     points = np.zeros((count, 2))
     blocks: list[_Block] = []
     alone: list[int] = []
@@ -92,8 +92,12 @@ def _placed(count: int, edges: Edges, grid: _Grid) -> Points:
     return points
 
 
-def _layers(children: list[list[int]], parents: list[list[int]]) -> list[int]:
-    """Return the longest path from above to each node; a cycle is cut where it is met first."""
+def layers(children: list[list[int]], parents: list[list[int]]) -> list[int]:
+    """Return the longest path from above to each node; a cycle is cut where it is met first.
+
+    >>> layers([[1, 2], [2], []], [[], [0], [0, 1]])
+    [0, 1, 2]
+    """
     waiting = [len(each) for each in parents]
     layer = [0] * len(parents)
     done = [False] * len(parents)

@@ -43,12 +43,11 @@ def _said(found: Sequence[str]) -> bool:
 def sizes(frame: Frame) -> str:
     """Return the sizes of a structure, and what it cost so far, in one line."""
     graph = frame.graph
-    depth = max(graph.depths.values(), default=-1) + 1
     parts = [
         f"{len(graph.nodes):,} filters",
         f"{len(graph.edges):,} edges",
         f"{len(graph.roots):,} roots",
-        f"{depth:,} levels",
+        f"{graph.levels:,} levels",
     ]
     if frame.covering_tests is not None:
         parts.append(f"{frame.covering_tests:,} covering tests (last step {frame.last_tests:,})")

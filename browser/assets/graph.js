@@ -49,10 +49,10 @@
       { selector: "node", style: {
         shape: "round-rectangle", width: drawing.width, height: drawing.height,
         "background-color": ground, "border-width": 1.5, "border-color": line,
-        label: "data(label)", color: text, "text-wrap": "wrap", "text-valign": "center",
-        "text-halign": "center", "font-size": drawing.text ? 14 : 13, "line-height": 1.2,
+        label: (n) => (n.cy().scratch("_far") ? n.data("head") : n.data("label")) || n.data("label"), color: text, "text-wrap": "wrap", "text-valign": "center",
+        "text-halign": "center", "font-size": (n) => (!drawing.text ? 17 : n.cy().scratch("_far") ? 42 : 14), "line-height": 1.2,
         "font-family": "system-ui, sans-serif",
-        "min-zoomed-font-size": 5 } },
+        "min-zoomed-font-size": 4 } },
       { selector: "edge", style: many
         ? { width: 1, "line-color": colour("edge"), "curve-style": "haystack", opacity: .45 }
         : { width: 1.5, "line-color": colour("edge"), "curve-style": "straight",
@@ -116,15 +116,16 @@
     const renderer = cy._private.renderer;
     renderer.hideEdgesOnViewport = drawing.edges > 3000;
     renderer.textureOnViewport = drawing.nodes > 600;
+    tell(panel, drawing);
+    cy.resize();
+    cy.scratch("_box", bounds(drawing));
+    if (!state.moved.has(cy)) fit(cy);
+    cy.scratch("_far", isFar(cy, drawing));
     cy.batch(() => {
       cy.elements().remove();
       cy.style(styleOf(drawing));
       cy.add(prepared(drawing.elements, drawing.text));
     });
-    cy.scratch("_box", bounds(drawing));
-    tell(panel, drawing);
-    cy.resize();
-    if (!state.moved.has(cy)) fit(cy);
     if (animate) {
       cy.nodes().forEach((n) => {
         const old = before[n.id()], now = Object.assign({}, n.position());
@@ -153,6 +154,18 @@
     cy.viewport({ zoom: level, pan: {
       x: cy.width() / 2 - level * (box.x1 + box.x2) / 2,
       y: cy.height() / 2 - level * (box.y1 + box.y2) / 2 } });
+  }
+
+  /* From afar a filter shows its number alone, in letters that can be read. */
+  function isFar(cy, drawing) {
+    return Boolean(drawing && drawing.text && cy.zoom() < 0.42);
+  }
+
+  function follow(cy, panel) {
+    const drawing = state.drawings[panel], far = isFar(cy, drawing);
+    if (!drawing || far === cy.scratch("_far")) return;
+    cy.scratch("_far", far);
+    cy.nodes().updateStyle();
   }
 
   function bounds(drawing) {
@@ -201,6 +214,7 @@
     cy.on("mouseover", "node", (event) => hover(event));
     cy.on("mousemove", "node", (event) => hover(event));
     cy.on("mouseout pan zoom tapstart", () => tooltip().setAttribute("hidden", ""));
+    cy.on("zoom", () => follow(cy, panel));
     cy.on("dragpan scrollzoom pinchzoom", () => state.moved.add(cy));
     const observer = new ResizeObserver(() => {
       if (cy.destroyed()) return observer.disconnect();

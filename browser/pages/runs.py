@@ -80,11 +80,20 @@ def layout(library: Library, recipe: dict[str, str], view: dict[str, str]) -> Co
                     html.Div(
                         [
                             parts.graph_panel(ids.panel(NAME, "witness"), "Witness", fold=False),
-                            html.Div(id=_at(ids.WITNESS), className="card", role="status"),
+                            html.Div(
+                                html.P(
+                                    "Where an invariant is violated, the report has witnesses: "
+                                    "open one to see it here.",
+                                    className="muted",
+                                ),
+                                id=_at(ids.WITNESS),
+                                className="card spaced",
+                                role="status",
+                            ),
                         ]
                     ),
                 ],
-                className="sides",
+                className="sides runs",
             ),
             *parts.stores(NAME, recipe, view),
         ]

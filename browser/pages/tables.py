@@ -208,13 +208,13 @@ def rows_of(
         [
             pick(NAME, number),
             [code(str(story.filters[number])), muted(_holders(frames, number))],
-            *(_parents(frame, number) for frame in frames.values()),
+            [muted(f"{name.upper()}: {_parents(frame, number)}") for name, frame in frames.items()],
         ]
         for number in shown
     ]
     first = page * size + 1
     made = listing(
-        ["No.", "Filter", *(f"{name.upper()} parents" for name in frames)],
+        ["No.", "Filter", "Parents"],
         rows,
         caption=f"{first:,} to {first + len(shown) - 1:,} of {len(numbers):,} filters",
         classes=["picked" if number == picked else "" for number in shown],

@@ -20,7 +20,7 @@ class TestTables:
         visitor.open(address)
         visitor.draws("tables-fp", 5, 3)
         visitor.draws("tables-nrf", 5, 3)
-        assert "Workload workload" in visitor.text("#source-title")
+        assert "/workload" in visitor.text("#source-title")
         assert "5 filters · 3 edges · 2 roots · 3 levels" in visitor.text("#stats-tables-fp")
         assert "covering tests" in visitor.text("#stats-tables-nrf")
 
