@@ -84,7 +84,6 @@ def _settings(partitions: int | None, broadcast_limit: int) -> dict[str, str]:
         "spark.sql.autoBroadcastJoinThreshold": str(min(broadcast_limit, 1 << 25)),
         # Blocks are small to send and slow to compare: few bytes are no reason for few tasks.
         "spark.sql.adaptive.coalescePartitions.enabled": "false",
-        "spark.sql.parquet.pushdown.inFilterThreshold": "100000",
         "spark.sql.files.maxPartitionBytes": "64m",
         "spark.sql.shuffle.partitions": str(partitions or 2 * (os.cpu_count() or 1)),
         "spark.driver.memory": "1g",
