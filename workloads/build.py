@@ -13,10 +13,12 @@ from posetlib.constraints.types import TypeHierarchy
 from posetlib.filter_relation import ByAttribute
 from posetlib.filters import Filter
 from posetlib.structures import Table, make_table
-from workloads.columns import Vocabulary
+from workloads.bulk import Bulk, bulk_table, is_bulk
+from workloads.columns import Integers, Vocabulary
 from workloads.datasets import SNAPSHOT_FORMAT, read_operations, read_workload, typed
 from workloads.errors import InputError
 from workloads.files import Place, new_output, write_json
+from workloads.outline import Outline
 from workloads.rows import by_key, columns_of
 
 if TYPE_CHECKING:
@@ -139,23 +141,61 @@ def _each_kind(
 def _table_rows(
     rows: pa.Table, structure: str, local: bool, types: TypeHierarchy | None
 ) -> pa.Table:
-    """Return the nodes of one table."""
+    """Return the nodes of one table: from columns where these settle it, else by adding."""
     order = "sequence" if "sequence" in rows.schema.names else "id"
     rows = rows.sort_by(order).combine_chunks()
     columns = columns_of(rows, Vocabulary(), types)
+    ids = np.asarray(rows.column("id"))
+    names = rows.column("interface").combine_chunks().dictionary_encode()
+    codes = np.asarray(names.indices).astype(np.int64)
+    if order == "id" and is_bulk(structure, columns, codes, local=local):
+        made = bulk_table(structure, columns, codes, local=local)
+        return _bulk_rows(made, ids, names.dictionary, indexed=structure in ("bf", "nrf"))
     filters = [columns.filter(row) for row in range(rows.num_rows)]
-    ids = np.asarray(rows.column("id")).tolist()
     interfaces = rows.column("interface").to_pylist()
-    table = make_table(structure, **({"local": True} if local else {}))
+    options = {"local": True} if local else {}
+    table = make_table(structure, **options)
     if order == "id":
-        pairs = zip(filters, interfaces, strict=True)
-        table = type(table).build(pairs, **({"local": True} if local else {}))
+        table = type(table).build(zip(filters, interfaces, strict=True), **options)
     else:
         for what, one, interface in zip(
             rows.column("operation").to_pylist(), filters, interfaces, strict=True
         ):
             table.add(one, interface) if what == "add" else table.discard(one, interface)
-    return _snapshot_rows(table, filters, ids)
+    return _snapshot_rows(table, filters, ids.tolist())
+
+
+def _bulk_rows(made: Bulk, ids: Integers, names: pa.Array, *, indexed: bool) -> pa.Table:
+    """Return the nodes of a table that was made from columns."""
+    count = len(made.rows)
+    held = pa.ListArray.from_arrays(
+        pa.array(np.searchsorted(made.pair_nodes, np.arange(count + 1)).astype(np.int32)),
+        names.take(pa.array(made.pair_interfaces)),
+    )
+    order = np.argsort(made.children, kind="stable")
+    offsets = np.searchsorted(made.children[order], np.arange(count + 1)).astype(np.int32)
+    parents = pa.ListArray.from_arrays(
+        pa.array(offsets), pa.array(ids[made.rows[made.parents[order]]])
+    )
+    kind = pa.list_(pa.string())
+    index = pa.array(_index(made, held.to_pylist()), kind) if indexed else pa.nulls(count, kind)
+    return pa.table(
+        {"id": pa.array(ids[made.rows]), "interfaces": held, "index": index, "parents": parents}
+    )
+
+
+def _index(made: Bulk, held: list[list[str]]) -> list[list[str]]:
+    """Return the interfaces below each node of a forest, children before parents."""
+    below: list[set[str]] = [set() for _ in held]
+    outline = Outline.of(np.arange(len(held)), made.parents, made.children)
+    above = dict(zip(made.children.tolist(), made.parents.tolist(), strict=True))
+    enter, _ = outline.intervals()
+    # A walk enters children after their parents: so it is gone through backwards.
+    for node in np.argsort(-enter).tolist():
+        parent = above.get(node)
+        if parent is not None:
+            below[parent].update(below[node], held[node])
+    return [sorted(each) for each in below]
 
 
 def _snapshot_rows(table: Table, filters: list[Filter], ids: list[int]) -> pa.Table:

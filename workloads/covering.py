@@ -24,6 +24,7 @@ __all__ = [
     "covering_pairs",
     "covers_rowwise",
     "minimal",
+    "minimal_by_group",
     "strength",
 ]
 
@@ -250,6 +251,28 @@ def minimal(columns: Columns, ids: Integers) -> Integers:
         # Among filters that are more than their ends, equal strength says nothing of the order.
         kept = _without_covered(columns, kept, ids)
     return np.sort(kept)
+
+
+def minimal_by_group(columns: Columns, groups: Integers, name: str) -> Integers:
+    """Return the rows that no other row of their group covers; of equal ones the first.
+
+    Small groups are taken together, as many as make a block, so that many groups cost no more than
+    few: O(n) pairs for each filter of a block or of a group, whichever is more.
+    """
+    order = np.argsort(groups, kind="stable")
+    starts = np.concatenate([[0], np.flatnonzero(np.diff(groups[order])) + 1, [len(order)]])
+    kept = []
+    begin = 0
+    while begin < len(order):
+        # The last group that still ends within a block, but at least one.
+        end = starts[np.searchsorted(starts, begin + BLOCK, side="right") - 1]
+        if end <= begin:
+            end = starts[np.searchsorted(starts, begin, side="right")]
+        rows = order[begin:end]
+        some = columns.take(rows).with_group(name, groups[rows])
+        kept.append(rows[minimal(some, rows)])
+        begin = int(end)
+    return np.sort(np.concatenate(kept)) if kept else order
 
 
 def _distinct(columns: Columns, ids: Integers) -> Integers:

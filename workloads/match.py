@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from posetlib.constraints.types import TypeHierarchy
 from workloads.columns import GROUP, Columns, Integers, Vocabulary, encode_notifications
-from workloads.covering import minimal
+from workloads.covering import minimal_by_group
 from workloads.datasets import read_workload, typed
 from workloads.errors import InputError
 from workloads.files import Place, new_output, write_json
@@ -80,7 +80,7 @@ def _filter_blocks(
         vocabulary = Vocabulary()
         columns = columns_of(rows, vocabulary, types)
         codes = np.asarray(rows.column("interface").combine_chunks().dictionary_encode().indices)
-        kept = minimal(columns.with_group(GROUP, codes.astype(np.int64)), np.arange(rows.num_rows))
+        kept = minimal_by_group(columns, codes.astype(np.int64), GROUP)
         rows = rows.take(pa.array(kept))
         first = rows.column("id")[0].as_py()
         yield pa.RecordBatch.from_pydict({"block": [first], "filters": [packed(rows)]})

@@ -364,6 +364,19 @@ def assert_true(name: str, witness: dict[str, Any], nodes: Rows, edges: Rows) ->
         assert set(node["interfaces"]) & set(witness["missed"])
     elif name == "same-roots":
         assert witness["root"] in {text for text, _ in PAIRS}
+    elif name == "forwards-agree":
+        # Wanted at n: someone other than n holds it; sent there unless what covers it is wanted.
+        everyone = {interface for node in nodes for interface in node["interfaces"]}
+        coverers = [witness["filter"]]
+        coverers += [text for text in by_text if covers(text, witness["filter"])]
+        naive = {
+            n
+            for n in everyone
+            if [set(by_text[text]["interfaces"]) - {n} != set() for text in coverers]
+            == [True] + [text == witness["filter"] for text in coverers[1:]]
+        }
+        assert set(witness["naive"]) == naive
+        assert witness["naive"] != witness["poset"]
     else:
         raise AssertionError(f"no test of a witness for {name}")
 
