@@ -365,15 +365,15 @@ def assert_true(name: str, witness: dict[str, Any], nodes: Rows, edges: Rows) ->
     elif name == "same-roots":
         assert witness["root"] in {text for text, _ in PAIRS}
     elif name == "forwards-agree":
-        # Wanted at n: someone other than n holds it; sent there unless what covers it is wanted.
+        # Sent to n: someone other than n holds it, and nothing that covers it and is wanted there.
+        def wanted(text: str, n: str) -> bool:
+            return bool(set(by_text[text]["interfaces"]) - {n})
+
+        text = witness["filter"]
+        above = [each for each in by_text if each != text and covers(each, text)]
         everyone = {interface for node in nodes for interface in node["interfaces"]}
-        coverers = [witness["filter"]]
-        coverers += [text for text in by_text if covers(text, witness["filter"])]
         naive = {
-            n
-            for n in everyone
-            if [set(by_text[text]["interfaces"]) - {n} != set() for text in coverers]
-            == [True] + [text == witness["filter"] for text in coverers[1:]]
+            n for n in everyone if wanted(text, n) and not any(wanted(each, n) for each in above)
         }
         assert set(witness["naive"]) == naive
         assert witness["naive"] != witness["poset"]
