@@ -117,16 +117,11 @@ def _with_kinds(
     """Add the one type that each filter asks for, or that it asks for none."""
     sort = ByAttribute()
     for batch in batches:
-        if "type" in batch.schema.names and "ranges" not in batch.schema.names:
-            columns = columns_of(batch, Vocabulary(), types)
-            kinds = batch.column("type").to_pylist()
-            for row, one in columns.filters.items():
-                kinds[row] = sort.of(one)
-        elif not batch.num_rows or all(batch.column("plain").to_pylist()):
-            kinds = [None] * batch.num_rows
-        else:
-            columns = columns_of(batch, Vocabulary(), types)
-            kinds = [sort.of(columns.filter(row)) for row in range(batch.num_rows)]
+        columns = columns_of(batch, Vocabulary(), types)
+        kinds = columns.strings("type")
+        for row, one in columns.filters.items():
+            kind = sort.of(one)
+            kinds[row] = kind if isinstance(kind, str) else None
         made = pa.array([kind or _ANY for kind in kinds], pa.string())
         yield pa.RecordBatch.from_arrays([*batch.columns, made], [*batch.schema.names, "kind"])
 

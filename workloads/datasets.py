@@ -170,31 +170,40 @@ def typed(
     from pyspark.sql import functions as f  # noqa: PLC0415
 
     if is_typed(rows):
-        others = rows.where(~f.coalesce(f.col("plain"), f.lit(False)))
-        if others.isEmpty():
-            return rows.withColumn("filter", f.lit(None).cast("string")), BadRows()
-        bad = _bad_rows(others, types)
+        # Typed columns hold for the text that they were made from, and for no other.
+        same = f.col("typed_for").eqNullSafe(f.xxhash64("filter")) & f.col("filter").isNotNull()
+        rows = rows.drop("plain", "ranges").withColumn("plain", same)
+        bad = _bad_rows(rows.where(~f.col("plain")), types)
+        _refuse(bad, what, skip_bad)
         if bad.count:
-            _refuse(bad, what, skip_bad)
             rows = rows.mapInArrow(partial(_readable, types=types), rows.schema)
-        text = f.when(~f.coalesce(f.col("plain"), f.lit(False)), f.col("filter"))
-        return rows.withColumn("filter", text), bad
+        text = f.when(~f.col("plain"), f.col("filter"))
+        return rows.drop("typed_for").withColumn("filter", text), bad
     names = [name for name in rows.columns if name not in ("plain", "ranges", "error")]
     schema = ", ".join(f"`{name}` {kind}" for name, kind in rows.select(names).dtypes)
     parsed = rows.select(names).mapInArrow(
         partial(_parsed, types=types), f"{schema}, {TYPED}, error string"
     ).persist()  # fmt: skip
     wrong = parsed.where(f.col("error").isNotNull())
-    bad = BadRows(wrong.count(), _sampled(wrong))
+    count = wrong.count()
+    bad = BadRows(count, _sampled(wrong) if count else [])
     _refuse(bad, what, skip_bad)
     good = parsed.where(f.col("error").isNull()).drop("error")
     return good.withColumn("filter", f.when(~f.col("plain"), f.col("filter"))), bad
 
 
+def typed_for_text(rows: DataFrame) -> DataFrame:
+    """Return plain rows as they go to a disk: marked by the hash of the text that they are for."""
+    from pyspark.sql import functions as f  # noqa: PLC0415
+
+    mark = f.when(f.col("plain"), f.xxhash64("filter"))
+    return rows.withColumn("plain", mark).withColumnRenamed("plain", "typed_for")
+
+
 def is_typed(rows: DataFrame) -> bool:
     """Return whether rows have typed columns, of the types that they should have."""
     kinds = dict(rows.dtypes)
-    return kinds.get("plain") == "boolean" and all(
+    return kinds.get("typed_for") == "bigint" and all(
         kinds[f"{side}_{name}"] == "double"
         for name in typed_attributes(rows.columns)
         for side in ("lo", "hi")
@@ -225,7 +234,10 @@ def _bad_rows(rows: DataFrame, types: TypeHierarchy | None) -> BadRows:
     schema = f"id long, filter string, {TYPED}, error string"
     found = rows.select("id", "filter").mapInArrow(partial(_parsed, types=types), schema)
     wrong = found.where(f.col("error").isNotNull()).persist()
-    return BadRows(wrong.count(), _sampled(wrong))
+    found_any = wrong.count()
+    bad = BadRows(found_any, _sampled(wrong) if found_any else [])
+    wrong.unpersist()
+    return bad
 
 
 def _readable(

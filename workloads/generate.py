@@ -17,7 +17,7 @@ from posetlib.generating import (
     notification_columns,
 )
 from posetlib.scenarios import operations_of
-from workloads.datasets import WORKLOAD_FORMAT
+from workloads.datasets import WORKLOAD_FORMAT, typed_for_text
 from workloads.files import Place, new_output, write_json
 from workloads.rows import filter_rows
 
@@ -38,7 +38,7 @@ def generate(
     """Write a workload; the same parameters give the same rows, however they are divided."""
     parts = partitions or max(2, session.sparkContext.defaultParallelism)
     with new_output(out, overwrite=overwrite) as place:
-        filters = _made(session, _filters, parameters, parameters.filters, parts)
+        filters = typed_for_text(_made(session, _filters, parameters, parameters.filters, parts))
         filters.write.parquet(place.child("filters").path)
         if parameters.notifications:
             made = _made(session, _notifications, parameters, parameters.notifications, parts)

@@ -1,10 +1,12 @@
 """Rows of filters as Arrow columns: the layout on disk, and from there to ``Columns`` and back.
 
-Beside the text of a filter stand ``plain``, whether typed columns say all of it, and then
-``lo_x``, ``hi_x`` (double, null where the filter asks nothing of x), ``open_x`` (1 for an open low
-end, 2 for an open high end, 3 for both, null for none), and ``type``, the one string that it asks
-of the attribute `type`. Rows that were parsed from text carry their ranges in one column ``ranges``
-instead, since nobody knows beforehand which attributes there are.
+Beside the text of a filter stand ``lo_x``, ``hi_x`` (double, null where the filter asks nothing of
+x), ``open_x`` (1 for an open low end, 2 for an open high end, 3 for both, null for none), and
+``type``, the one string that it asks of the attribute `type`. The text is what counts: typed
+columns say all of it where ``typed_for`` is the hash of the text, and are ignored elsewhere, so
+that a text which somebody changes takes effect. Within a job the outcome is the column ``plain``.
+Rows that were parsed from text carry their ranges in one column ``ranges`` instead, since nobody
+knows beforehand which attributes there are.
 """
 
 from __future__ import annotations
@@ -29,6 +31,7 @@ from workloads.columns import (
     Columns,
     Floats,
     Integers,
+    Simple,
     Vocabulary,
     encode_filters,
     encode_ranges,
@@ -55,16 +58,20 @@ Rows: TypeAlias = pa.Table | pa.RecordBatch
 #: The type of the column ``ranges``, for Arrow and as Spark writes it.
 RANGES: Final = pa.map_(
     pa.string(),
-    pa.struct([("low", pa.float64()), ("high", pa.float64()), ("open", pa.int8())]),
+    pa.struct(
+        [("low", pa.float64()), ("high", pa.float64()), ("open", pa.int8()), ("text", pa.string())]
+    ),
 )
-TYPED: Final = "plain boolean, ranges map<string,struct<low:double,high:double,open:tinyint>>"
+TYPED: Final = (
+    "plain boolean, ranges map<string,struct<low:double,high:double,open:tinyint,text:string>>"
+)
 
 
 # -- to the disk -----------------------------------------------------------------------------------
 
 
 def filter_rows(made: FilterColumns) -> dict[str, pa.Array]:
-    """Return generated filters as columns: id, filter, interface, and those that are typed."""
+    """Return generated filters as columns: id, filter, interface, plain, and typed ones."""
     names, codes = np.unique(made.interfaces, return_inverse=True)
     columns: dict[str, pa.Array] = {
         "id": pa.array(made.rows),
@@ -128,21 +135,23 @@ def parse_rows(texts: Sequence[str | None], types: TypeHierarchy | None) -> Pars
         plain.append(found is not None)
         errors.append(error)
         ranges.append(
-            None
-            if found is None
-            else [
-                (name, {"low": low, "high": high, "open": ends})
-                for name, (low, high, ends) in found.items()
-            ]
+            None if found is None else [(name, _as_struct(each)) for name, each in found.items()]
         )
     return Parsed(
         pa.array(plain, pa.bool_()), pa.array(ranges, RANGES), pa.array(errors, pa.string())
     )
 
 
-def _ranges_of(one: Filter) -> dict[str, tuple[float, float, int]] | None:
+def _as_struct(each: Simple) -> dict[str, Any]:
+    if isinstance(each, str):
+        return {"low": None, "high": None, "open": None, "text": each}
+    low, high, ends = each
+    return {"low": low, "high": high, "open": ends, "text": None}
+
+
+def _ranges_of(one: Filter) -> dict[str, Simple] | None:
     """Return the ranges that a filter consists of, None if it is more, or more exact, than that."""
-    found = {}
+    found: dict[str, Simple] = {}
     for name, constraint in one.constraints.items():
         if not isinstance(constraint, Numbers) or not constraint.is_closed_interval:
             return None
@@ -171,10 +180,10 @@ def columns_of(rows: Rows, vocabulary: Vocabulary, types: TypeHierarchy | None =
         for name, (low, high, ends) in _typed(rows).items():
             lows[name], highs[name], known = _encoded(name, low, high, ends, plain)
             plain &= known
-        if "type" in names and "ranges" not in names:
-            at = _strings(rows.column("type"), vocabulary)
-            lows["type"] = np.where(at < 0, EVERYTHING[0], at)
-            highs["type"] = np.where(at < 0, EVERYTHING[1], at)
+        for name, at in _string_points(rows, vocabulary).items():
+            nothing = np.full(count, EVERYTHING[0]), np.full(count, EVERYTHING[1])
+            lows[name] = np.where(at < 0, lows.get(name, nothing[0]), at)
+            highs[name] = np.where(at < 0, highs.get(name, nothing[1]), at)
     if plain.all():
         return Columns(lows, highs, plain, plain.copy(), vocabulary)
     typed, others = np.flatnonzero(plain), np.flatnonzero(~plain)
@@ -216,18 +225,43 @@ def _typed(rows: Rows) -> dict[str, tuple[Floats, Floats, Integers]]:
     return found
 
 
-def _from_maps(column: pa.Array) -> dict[str, tuple[Floats, Floats, Integers]]:
-    """Return what maps say, one attribute at a time."""
+def _string_points(rows: Rows, vocabulary: Vocabulary) -> dict[str, Integers]:
+    """Return the positions of the strings that are asked for by attribute, -1 where none is."""
+    names = rows.schema.names
+    if "ranges" not in names:
+        return {"type": _strings(rows.column("type"), vocabulary)} if "type" in names else {}
+    keys, items, where = _entries(rows.column("ranges"))
+    texts = items.field("text")
+    if texts.null_count == len(texts):
+        return {}
+    at = _strings(texts, vocabulary)
+    codes = np.asarray(keys.indices)
+    found = {}
+    for code, name in enumerate(keys.dictionary.to_pylist()):
+        some = (codes == code) & (at >= 0)
+        if some.any():
+            found[name] = np.full(rows.num_rows, -1)
+            found[name][where[some]] = at[some]
+    return found
+
+
+def _entries(column: pa.Array) -> tuple[pa.DictionaryArray, pa.StructArray, Integers]:
+    """Return the keys and items of all maps, and in which row each is."""
     if isinstance(column, pa.ChunkedArray):
         column = column.combine_chunks()
-    count = len(column)
     offsets = np.asarray(column.offsets)
     lengths = np.where(np.asarray(pc.is_valid(column)), np.diff(offsets), 0)
     keys = column.keys.slice(offsets[0], offsets[-1] - offsets[0]).dictionary_encode()
     items = column.items.slice(offsets[0], offsets[-1] - offsets[0])
+    return keys, items, np.repeat(np.arange(len(column)), lengths)
+
+
+def _from_maps(column: pa.Array) -> dict[str, tuple[Floats, Floats, Integers]]:
+    """Return what maps say of numbers, one attribute at a time."""
+    count = len(column)
+    keys, items, rows = _entries(column)
     low, high = (_floats(items.field(each)) for each in ("low", "high"))
     ends = np.asarray(pc.fill_null(items.field("open"), 0)).astype(np.int64)
-    rows = np.repeat(np.arange(count), lengths)
     codes = np.asarray(keys.indices)
     found = {}
     for code, name in enumerate(keys.dictionary.to_pylist()):

@@ -78,7 +78,6 @@ def test_a_whole_walk(
         (["cover", "--workload", "{tmp}/lacks", "--out", "{tmp}/c"], "lack the column interface"),
         (["cover", "--workload", "{tmp}/wrong", "--out", "{tmp}/c"], "is bigint, not string"),
         (["cover", "--workload", "{tmp}/text", "--out", "{tmp}/file/c"], "nothing can be written"),
-        (["cover", "--workload", "{tmp}/empty-range", "--out", "{tmp}/c"], "which is empty"),
     ],
 )  # fmt: skip
 def test_bad_input_is_one_sentence_and_status_2(
@@ -89,11 +88,6 @@ def test_bad_input_is_one_sentence_and_status_2(
     for name, columns in (
         ("lacks", {"id": [1], "filter": ["x = 1"]}),
         ("wrong", {"id": [1], "filter": [3], "interface": ["I1"]}),
-        (
-            "empty-range",
-            {"id": [1], "filter": ["x = 1"], "interface": ["I1"], "plain": [True],
-             "lo_x": [5.0], "hi_x": [4.0]},
-        ),
     ):  # fmt: skip
         (tmp_path / name / "filters").mkdir(parents=True)
         pq.write_table(pa.table(columns), tmp_path / name / "filters" / "part.parquet")

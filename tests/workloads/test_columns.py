@@ -185,7 +185,11 @@ def test_what_is_read_quickly_is_read_rightly(text: str) -> None:
     slow = encode_filters([parse_filter(text)], words)
     assert slow.plain.all()
     assert set(quick) == set(slow.lows)
-    for name, (low, high, ends) in quick.items():
+    for name, each in quick.items():
+        if isinstance(each, str):
+            assert slow.strings(name) == [each]
+            continue
+        low, high, ends = each
         lows, highs, known = encode_ranges(np.array([low]), np.array([high]), np.array([ends]))
         assert known.all()
         assert (lows[0], highs[0]) == (slow.lows[name][0], slow.highs[name][0])

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
@@ -164,6 +165,31 @@ def test_bad_text_is_counted_shown_and_refused_or_left_out(
     assert header["bad_rows"]["count"] == 3
     assert [each["id"] for each in header["bad_rows"]["samples"]] == [1, 2, 3]
     assert [row["id"] for row in read_rows(tmp_path / "c")] == [0]
+
+
+def test_a_text_that_is_changed_takes_effect(spark: SparkSession, tmp_path: Path) -> None:
+    p = Parameters(filters=50, seed=2, schemas=2)
+    generate(spark, p, place(tmp_path / "w"), partitions=1)
+    (part,) = (tmp_path / "w" / "filters").glob("*.parquet")
+    rows = pq.read_table(part)
+    assert {"typed_for", "lo_x", "hi_x", "type"} <= set(rows.schema.names)
+    texts = rows.column("filter").to_pylist()
+    texts[7] = "y is number"
+    column = rows.schema.get_field_index("filter")
+    part.with_name(f".{part.name}.crc").unlink()
+    pq.write_table(rows.set_column(column, "filter", [texts]), part)
+    cover(spark, place(tmp_path / "w"), place(tmp_path / "c"))
+    pairs = [(text, "") for text in texts]
+    assert [row["id"] for row in read_rows(tmp_path / "c")] == expected_cover(pairs) == [7]
+
+
+def test_typed_columns_that_say_nothing_are_refused() -> None:
+    from workloads.columns import Vocabulary
+    from workloads.rows import columns_of
+
+    rows = {"filter": [None], "plain": [True], "lo_x": [5.0], "hi_x": [4.0]}
+    with pytest.raises(InputError, match=r"a range from 5\.0 to 4\.0, which is empty"):
+        columns_of(pa.table(rows), Vocabulary())
 
 
 def test_nothing_at_all(spark: SparkSession, tmp_path: Path) -> None:

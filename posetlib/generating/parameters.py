@@ -1,0 +1,95 @@
+"""What a workload is made of, in numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from typing import Any, Final
+
+__all__ = ["KINDS", "SCENARIOS", "Parameters"]
+
+KINDS: Final = ("uniform", "narrow", "zipf", "variable", "mixed", "strings")
+SCENARIOS: Final = ("add-remove", "distributed")
+#: Names sort as they stand, so that a text made in this order is canonical.
+_NAMES: Final = ("x", "y", "z", "z1", "z2", "z3", "z4", "z5")
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """What a workload is made of; the same parameters and seed are the same workload.
+
+    >>> Parameters(kind="cubic")
+    Traceback (most recent call last):
+    ValueError: kind is one of uniform, narrow, zipf, variable, mixed, strings, not 'cubic'
+    """
+
+    filters: int = 0
+    kind: str = "uniform"
+    #: Attributes of a filter, its dimensions; those to choose from where their number varies.
+    dims: int = 2
+    interfaces: int = 10
+    notifications: int = 0
+    seed: int = 0
+    #: Event types; with more than one, each filter asks for one: `type = "T3"`.
+    schemas: int = 1
+    #: 0 for interfaces in turns; else the exponent of a Zipf law over them.
+    interface_skew: float = 0.0
+    #: The exponent of the Zipf law over places and subjects.
+    skew: float = 1.0
+    low: int = 0
+    high: int = 100
+    #: Numbers are drawn from the multiples of 10 ** -decimals.
+    decimals: int = 3
+    #: The mean width of a range in the narrow and the Zipf-skewed load.
+    width: float = 5.0
+    #: Removals, each followed by an add for the same interface [T 4.2].
+    operations: int = 0
+    scenario: str = "add-remove"
+
+    def __post_init__(self) -> None:
+        for name, least, most in (
+            ("filters", 0, 1 << 40),
+            ("dims", 1, len(_NAMES)),
+            ("interfaces", 1, 1 << 31),
+            ("notifications", 0, 1 << 40),
+            ("seed", -(1 << 63), (1 << 63) - 1),
+            ("schemas", 1, 1 << 31),
+            ("decimals", 0, 9),
+            ("operations", 0, 1 << 40),
+            ("low", -(10**9), 10**9),
+            ("high", -(10**9), 10**9),
+        ):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int):
+                raise ValueError(f"{name} is a whole number, not {value!r}")
+            if not least <= value <= most:
+                raise ValueError(f"{name} is between {least:,} and {most:,}, not {value:,}")
+        for name in ("interface_skew", "skew", "width"):
+            value = getattr(self, name)
+            if not isinstance(value, int | float) or not 0 <= value <= 1e6:
+                raise ValueError(f"{name} is between 0 and 1,000,000, not {value!r}")
+        if self.kind not in KINDS:
+            raise ValueError(f"kind is one of {', '.join(KINDS)}, not {self.kind!r}")
+        if self.scenario not in SCENARIOS:
+            raise ValueError(f"scenario is one of {', '.join(SCENARIOS)}, not {self.scenario!r}")
+        if self.low >= self.high:
+            raise ValueError(f"low is less than high, not {self.low} and {self.high}")
+        if self.operations and not self.filters:
+            raise ValueError("operations need filters to begin with")
+
+    @property
+    def attributes(self) -> tuple[str, ...]:
+        """The names of the attributes with numbers."""
+        if self.kind == "strings":
+            return ()
+        return _NAMES[: max(3, self.dims) if self.kind == "variable" else self.dims]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the parameters as they stand in a file."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Parameters:
+        """Read what ``to_dict`` wrote; names that this version does not know are left out."""
+        known = {each.name for each in fields(cls)}
+        return cls(**{name: value for name, value in data.items() if name in known})
