@@ -117,6 +117,8 @@ def interface_index(context: Context) -> Outcome:
     """The index equals the interfaces of the descendants."""
     if context.structure not in ("bf", "nrf"):
         return not_applicable("only bf and nrf have an index")
+    if not context.indexed:
+        return not_applicable("the snapshot leaves the index out")
     found = _along_paths(context, np.arange(len(context.names)), _index_faults)
     texts = context.texts(number for number, _, _ in found.pairs)
     reasons = {

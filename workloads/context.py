@@ -49,6 +49,8 @@ class Context:
     names: list[str]
     held: Holdings
     listed: Holdings
+    #: Whether any node says what is below it.
+    indexed: bool
     bad: BadRows
     workload: Workload | None
     other: SnapshotFiles | None
@@ -122,7 +124,7 @@ def open_context(
     table = nodes.select("id", "interfaces", *(["index"] if indexed else [])).toArrow()
     table = table.sort_by("id").combine_chunks()
     ids = _ids(table.column("id"))
-    _check_lists(table, files.structure)
+    _check_lists(table)
     edges = files.edges.select("parent", "child").toArrow()
     outline = _outline(ids, edges, skip_lost=bad.count > 0)
     rows = nodes.select(f.col("id").cast("long").alias("number"), *names)
@@ -142,6 +144,7 @@ def open_context(
         texts,
         held,
         listed,
+        indexed and (not len(ids) or table.column("index").null_count < len(ids)),
         bad,
         workload,
         other,
@@ -160,13 +163,13 @@ def _ids(column: pa.ChunkedArray) -> Integers:
     return ids
 
 
-def _check_lists(table: pa.Table, structure: str) -> None:
+def _check_lists(table: pa.Table) -> None:
+    """Refuse lists with a name that is none, or is there twice; no list is an empty one."""
     for name in ("interfaces", "index"):
         if name not in table.schema.names:
             continue
         column = table.column(name).combine_chunks()
-        needed = name == "interfaces" or structure in ("bf", "nrf")
-        wrong = np.asarray(pc.is_null(column)) & needed
+        wrong = np.zeros(len(column), np.bool_)
         parents = np.asarray(pc.list_parent_indices(column)).astype(np.int64)
         values = pc.list_flatten(column)
         wrong[parents[np.asarray(pc.is_null(values))]] = True

@@ -107,8 +107,12 @@ def read_snapshot(session: SparkSession, place: Place) -> SnapshotFiles:
         "the snapshot's nodes",
         {"id": {"bigint", "int"}, "filter": {"string"}, "interfaces": {"array<string>"}},
     )
-    if structure in ("bf", "nrf"):
-        _require(nodes, "the snapshot's nodes", {"index": {"array<string>"}})
+    if "index" in nodes.columns:
+        # A column without any value may be of any type: it says nothing.
+        if dict(nodes.dtypes)["index"] == "void":
+            nodes = nodes.drop("index")
+        else:
+            _require(nodes, "the snapshot's nodes", {"index": {"array<string>"}})
     edges = _parquet(
         session,
         place.child("edges"),

@@ -215,6 +215,14 @@ def index_lacks(nodes: Rows, _edges: Rows) -> None:
     nodes[A]["index"] = ["I2"]
 
 
+def no_index_here(nodes: Rows, _edges: Rows) -> None:
+    nodes[A]["index"] = None
+
+
+def no_list(nodes: Rows, _edges: Rows) -> None:
+    nodes[B]["interfaces"] = None
+
+
 def index_lies(nodes: Rows, _edges: Rows) -> None:
     nodes[D]["index"] = ["I1"]
 
@@ -245,6 +253,8 @@ SPOILT: list[tuple[str, Spoil, str, set[str]]] = [
     ("fp", redundant_pair, "no-redundant-pair", {"minimum-interface"}),
     ("nrf", index_lacks, "interface-index", set()),
     ("bf", index_lacks, "interface-index", set()),
+    ("bf", no_index_here, "interface-index", set()),
+    ("pf", no_list, "interfaces-nonempty", set()),
     ("nrf", index_lies, "interface-index", set()),
 ]  # fmt: skip
 
@@ -339,7 +349,7 @@ def assert_true(name: str, witness: dict[str, Any], nodes: Rows, edges: Rows) ->
         )
         assert path != strictly
     elif name == "interfaces-nonempty":
-        assert by_text[witness["filter"]]["interfaces"] == []
+        assert not by_text[witness["filter"]]["interfaces"]
     elif name == "minimum-interface":
         assert by_text[witness["below"]]["id"] in below(witness["above"])
         for each in ("above", "below"):
@@ -354,9 +364,9 @@ def assert_true(name: str, witness: dict[str, Any], nodes: Rows, edges: Rows) ->
             name
             for each in nodes
             if each["id"] in below(witness["filter"])
-            for name in each["interfaces"]
+            for name in each["interfaces"] or []
         }
-        assert (witness["interface"] in node["index"]) != (witness["interface"] in held)
+        assert (witness["interface"] in (node["index"] or [])) != (witness["interface"] in held)
     elif name == "match-agrees":
         notification = json.loads(witness["notification"])
         node = by_text[witness["filter"]]
@@ -475,8 +485,8 @@ def broken(change: Callable[[dict[str, Any], Rows, Rows], None], folder: Path) -
         (lambda h, n, e: e.append(edge(0, 77)), r"edge \[0, 77\] refers to node 77"),
         (lambda h, n, e: e.append(copy.deepcopy(e[0])), "is there twice"),
         (lambda h, n, e: n[1].update(interfaces=["I1", "I1"]), "node 1: interfaces is"),
-        (lambda h, n, e: n[1].update(interfaces=None), "node 1: interfaces is None"),
-        (lambda h, n, e: n[1].update(index=None), "node 1: index is None"),
+        (lambda h, n, e: n[1].update(interfaces=[None]), r"node 1: interfaces is \[None\]"),
+        (lambda h, n, e: n[1].update(index=["I2", "I2"]), "node 1: index is"),
         (lambda h, n, e: n[1].update(filter="x in"), "1 row has text that is no filter"),
     ],
 )
@@ -488,6 +498,15 @@ def test_what_is_no_snapshot_is_refused(
 ) -> None:
     with pytest.raises(InputError, match=sentence):
         validate(spark, broken(change, tmp_path / "s"))
+
+
+def test_an_index_that_is_left_out_is_not_checked(spark: SparkSession, tmp_path: Path) -> None:
+    snapshot = table("nrf")
+    nodes = [row | {"index": None} for row in snapshot.node_rows()]
+    folder = write_rows(tmp_path / "s", snapshot.header(), nodes, snapshot.edge_rows())
+    report = report_on(spark, folder)
+    assert violated(report) == set()
+    assert entry(report, "interface-index")["verdict"] == "not applicable"
 
 
 def test_unreadable_rows_are_left_out_when_asked(spark: SparkSession, tmp_path: Path) -> None:
