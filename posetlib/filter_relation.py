@@ -6,6 +6,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from posetlib.boxes import BoxReader
 from posetlib.change import Item
 from posetlib.constraints.base import Constraint, Exists, Mixture
 from posetlib.constraints.booleans import Booleans
@@ -43,7 +44,7 @@ def filter_canonical(one: Any) -> bool:
     Suffixes and substrings, types of two hierarchies, and kinds of constraint that others bring,
     may be written in two ways that cover each other.
     """
-    return all(map(_is_canonical, one.constraints.values()))
+    return all(map(_is_canonical, one.terms))
 
 
 def _is_canonical(constraint: Constraint) -> bool:
@@ -64,7 +65,7 @@ class ByAttribute:
 
     def of(self, item: Item) -> Hashable:
         """Return the one string that a filter asks for, None if it asks for no single one."""
-        constraint = item.constraints.get(self.name)
+        constraint = item.get(self.name)
         if not isinstance(constraint, Strings):
             return None
         value = constraint.example()
@@ -89,6 +90,7 @@ def relation_of(
             filter_matches if matches is None else matches,
             filter_canonical if canonical is None else canonical,
             ByAttribute() if partition is None else partition,
+            BoxReader,
             expects="filters",
         )
     return Relation(covers, matches, bool(canonical) if canonical is None else canonical, partition)

@@ -145,6 +145,16 @@ class Filter:
         """The names of the constrained attributes, in order."""
         return self._schema.names
 
+    @property
+    def terms(self) -> tuple[Constraint, ...]:
+        """The constraints, in the order of the names."""
+        return self._constraints
+
+    def get(self, attribute: str) -> Constraint | None:
+        """Return the constraint on an attribute, None if there is none; O(1)."""
+        position = self._schema.positions.get(attribute)
+        return None if position is None else self._constraints[position]
+
     # -- matching and comparing --------------------------------------------------------------------
 
     def matches(self, notification: Mapping[str, Any]) -> bool:

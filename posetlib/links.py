@@ -7,7 +7,7 @@ from typing import Any
 
 from posetlib.change import Item
 from posetlib.journal import Journal, Step
-from posetlib.nodes import Node, insert, remove
+from posetlib.nodes import Node, Traits, insert, remove
 
 __all__ = ["Links"]
 
@@ -30,9 +30,15 @@ class Links:
         self.holders: dict[Hashable, dict[Node, None]] = {}
         #: Kind -> the roots of that kind.
         self.roots_by_kind: dict[Hashable, list[Node]] = {}
-        #: Told of every node that comes or goes; an index under a search keeps itself by these.
+        #: How many nodes have an item that is not canonical.
+        self.irregular = 0
+        #: Told of every step when it is done, or undone: an index keeps itself by these.
         self.on_enter: list[Callable[[Node], None]] = []
         self.on_leave: list[Callable[[Node], None]] = []
+        self.on_link: list[Callable[[Node, Node], None]] = []
+        self.on_unlink: list[Callable[[Node, Node], None]] = []
+        self.on_give: list[Callable[[Node, Hashable], None]] = []
+        self.on_take: list[Callable[[Node, Hashable], None]] = []
         #: Whether what was loaded runs in a circle somewhere: walks must not follow it.
         self.cyclic = False
         self.clock = 0
@@ -79,7 +85,7 @@ class Links:
                 returned = True
             else:
                 node, item = back
-                node.aliases.remove(item)
+                node.aliases = tuple(each for each in node.aliases if each is not item)
                 del self.aliases[item]
         if returned:
             # A node that comes back goes to the end of the dictionary: restore the order of coming.
@@ -91,9 +97,9 @@ class Links:
 
     # -- the steps ---------------------------------------------------------------------------------
 
-    def enter(self, item: Item, kind: Hashable) -> Node:
+    def enter(self, item: Item, traits: Traits) -> Node:
         """Make a node for an item that has none."""
-        node = Node(item, self.clock, kind)
+        node = Node(item, self.clock, traits)
         self.clock += 1
         self._steps.append((Step.ENTER, node))
         self._enter(node)
@@ -128,13 +134,14 @@ class Links:
     def alias(self, node: Node, item: Item) -> None:
         """Let a node be found by an item that is equivalent to its own, as long as it lives."""
         self._steps.append((Step.ALIAS, node, item))
-        node.aliases.append(item)
+        node.aliases += (item,)
         self.aliases[item] = node
 
     # -- the same, unwritten: a subclass keeps its index here --------------------------------------
 
     def _enter(self, node: Node) -> None:
         self.nodes[node.item] = node
+        self.irregular += not node.canonical
         for item in node.aliases:
             self.aliases[item] = node
         for told in self.on_enter:
@@ -142,6 +149,7 @@ class Links:
 
     def _leave(self, node: Node) -> None:
         del self.nodes[node.item]
+        self.irregular -= not node.canonical
         for item in node.aliases:
             del self.aliases[item]
         for told in self.on_leave:
@@ -152,6 +160,8 @@ class Links:
         insert(child.parents, parent)
         if parent is self.top:
             insert(self.roots_by_kind.setdefault(child.kind, []), child)
+        for told in self.on_link:
+            told(parent, child)
 
     def _unlink(self, parent: Node, child: Node) -> None:
         remove(parent.children, child)
@@ -161,6 +171,8 @@ class Links:
             remove(roots, child)
             if not roots:
                 del self.roots_by_kind[child.kind]
+        for told in self.on_unlink:
+            told(parent, child)
 
     def _give(self, node: Node, interface: Hashable, moment: int) -> None:
         interfaces = node.interfaces
@@ -172,6 +184,8 @@ class Links:
             interfaces.clear()
             interfaces.update(order)
         self.holders.setdefault(interface, {})[node] = None
+        for told in self.on_give:
+            told(node, interface)
 
     def _take(self, node: Node, interface: Hashable, moment: int = 0) -> None:
         del node.interfaces[interface]
@@ -179,6 +193,8 @@ class Links:
         del holders[node]
         if not holders:
             del self.holders[interface]
+        for told in self.on_take:
+            told(node, interface)
 
     def _settle(self) -> None:
         """Bring up to date what was left for the end of an operation."""
@@ -198,8 +214,12 @@ class Links:
         return bool(node.parents) and node.parents[0] is self.top
 
     def bits(self, interfaces: Iterable[Hashable]) -> int:
-        """Return interfaces as the bits that stand for them in masks."""
-        raise NotImplementedError("only an interface index has bits")
+        """Return interfaces as the bits that stand for them in masks; none where there are none."""
+        return 0
+
+    def lives_in(self, node: Node, interface: Hashable) -> bool:
+        """Return whether an interface may be at a node or below it; only an index knows."""
+        return True
 
     def index_of(self, node: Node) -> frozenset[Hashable] | None:
         """Return the interface index of a node, None where there is no index."""
@@ -209,16 +229,16 @@ class Links:
 
     def load(
         self,
-        rows: Iterable[tuple[Item, Hashable, Iterable[Hashable]]],
+        rows: Iterable[tuple[Item, Traits, Iterable[Hashable]]],
         edges: Iterable[tuple[int, int]],
         indexes: Iterable[Iterable[Hashable] | None] = (),
     ) -> list[Node]:
-        """Fill an empty table with (item, kind, interfaces) rows and edges between their numbers.
+        """Fill an empty table with (item, traits, interfaces) rows and edges between their numbers.
 
         Nothing is compared and nothing repaired: the shape is the one that is given.
         """
         rows = list(rows)
-        nodes = [self.enter(item, kind) for item, kind, _ in rows]
+        nodes = [self.enter(item, traits) for item, traits, _ in rows]
         for parent, child in edges:
             insert(nodes[parent].children, nodes[child])
             insert(nodes[child].parents, nodes[parent])

@@ -5,13 +5,27 @@ from __future__ import annotations
 from bisect import bisect_left, insort
 from collections.abc import Hashable
 from operator import attrgetter
-from typing import Any
+from typing import Any, Final, NamedTuple
 
 from posetlib.change import Item
 
-__all__ = ["Node", "insert", "remove"]
+__all__ = ["NO_TRAITS", "Node", "Traits", "insert", "remove"]
 
 _SERIAL = attrgetter("serial")
+
+
+class Traits(NamedTuple):
+    """What is known of an item without holding it against another one (see ``relation``)."""
+
+    #: The part of a partition that the item is in, None when in none.
+    kind: Hashable
+    #: Whether it is equal to every canonical item that is equivalent to it.
+    canonical: bool
+    #: The item as a box, for an index; None where there is none.
+    box: Any
+
+
+NO_TRAITS: Final = Traits(None, False, None)
 
 
 class Node:
@@ -24,6 +38,8 @@ class Node:
 
     __slots__ = (
         "aliases",
+        "box",
+        "canonical",
         "children",
         "extra",
         "interfaces",
@@ -34,11 +50,10 @@ class Node:
         "serial",
     )
 
-    def __init__(self, item: Item, serial: int, kind: Hashable = None) -> None:
+    def __init__(self, item: Item, serial: int, traits: Traits = NO_TRAITS) -> None:
         self.item = item
         self.serial = serial
-        #: The part of a partition that the item is in, None when in none (see ``relation``).
-        self.kind = kind
+        self.kind, self.canonical, self.box = traits
         #: Interface -> the moment at which it came to the node; so in order of coming.
         self.interfaces: dict[Hashable, int] = {}
         self.parents: list[Node] = []
@@ -46,9 +61,14 @@ class Node:
         #: The interfaces found among the descendants, as bits; kept in forests with an index.
         self.mask = 0
         #: Items that are equivalent to this one, not equal to it, and were added.
-        self.aliases: list[Item] = []
-        #: Room for what a search knows of the node; goes and comes back with it.
+        self.aliases: tuple[Item, ...] = ()
+        #: Room for what a table knows of the node; goes and comes back with it.
         self.extra: Any = None
+
+    @property
+    def traits(self) -> Traits:
+        """What is known of the item by itself."""
+        return Traits(self.kind, self.canonical, self.box)
 
     def __repr__(self) -> str:
         return f"<Node {self.serial}: {self.item} {list(self.interfaces)}>"

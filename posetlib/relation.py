@@ -1,12 +1,13 @@
 """What a table knows of its items: who covers whom, what matches, and what can be told apart early.
 
-Tables take the relation as an argument and know nothing else about the language. Two hints may
+Tables take the relation as an argument and know nothing else about the language. Three hints may
 come with it; they save tests and never change an answer:
 
 * ``canonical(item)``: the item is one of those of which no two are equivalent and not equal. As
   long as a table holds only such, a look in its hash table finds an item or there is none;
 * ``partition``: items of two different kinds are incomparable, and no notification of one kind is
-  matched by an item of another. An item of kind None may be comparable with everything.
+  matched by an item of another. An item of kind None may be comparable with everything;
+* ``boxes``: makes what reads items as boxes (see ``posetlib.boxes``), for an index.
 """
 
 from __future__ import annotations
@@ -15,9 +16,13 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
+import numpy as np
+from numpy.typing import NDArray
+
+from posetlib.boxes import BoxReader, ends
 from posetlib.change import Item
 from posetlib.counters import Counters
-from posetlib.nodes import Node
+from posetlib.nodes import Node, Traits
 
 __all__ = ["NO_KIND", "Partition", "Probe", "Relation"]
 
@@ -46,6 +51,7 @@ class Relation:
     matches: Callable[[Item, Any], bool] | None = None
     canonical: Callable[[Item], bool] | bool = False
     partition: Partition | None = None
+    boxes: Callable[[], BoxReader] | None = None
     #: What the table calls its items when it refuses one; None accepts every hashable item.
     expects: str | None = None
 
@@ -53,9 +59,12 @@ class Relation:
         """Return whether the item is equal to every canonical item that is equivalent to it."""
         return self.canonical if isinstance(self.canonical, bool) else self.canonical(item)
 
-    def kind(self, item: Item) -> Hashable:
-        """Return the kind of an item."""
-        return None if self.partition is None else self.partition.of(item)
+    def traits(self, item: Item, reader: BoxReader | None) -> Traits:
+        """Return what is known of an item by itself, and its box if there is a reader."""
+        box = None if reader is None else reader.read(item)
+        kind = None if self.partition is None else self.partition.of(item)
+        # Two closed ranges with the same ends are equal.
+        return Traits(kind, (box is not None and box[5].exact) or self.is_canonical(item), box)
 
     def kind_of_notification(self, notification: Any) -> Hashable:
         """Return the kind of the items that may match; None when any may."""
@@ -69,15 +78,27 @@ class Probe:
     Every call of the relation is counted, and none is made for items of two kinds.
     """
 
-    __slots__ = ("_above", "_below", "_counters", "_covers", "item", "kind")
+    __slots__ = (
+        "_above", "_below", "_column", "_counters", "_covers", "box", "item", "kind", "traits",
+    )  # fmt: skip
 
-    def __init__(self, relation: Relation, counters: Counters, item: Item, kind: Hashable) -> None:
+    def __init__(self, relation: Relation, counters: Counters, item: Item, traits: Traits) -> None:
         self.item = item
-        self.kind = kind
+        self.traits = traits
+        self.kind = traits.kind
+        self.box: Any = traits.box
+        self._column: NDArray[np.float64] | None = None
         self._covers = relation.covers
         self._counters = counters
         self._above: dict[Node, bool] = {}
         self._below: dict[Node, bool] = {}
+
+    @property
+    def column(self) -> NDArray[np.float64]:
+        """The ends of the box, as a column to be held against others."""
+        if self._column is None:
+            self._column = np.array(ends(self.box))[:, None]
+        return self._column
 
     def above(self, node: Node) -> bool:
         """Return whether the node covers the item."""

@@ -1,19 +1,20 @@
 """Where an item belongs in a table: questions that are answered by reading the links.
 
 Tables ask these and then link; so a faster search, with an index under it, takes the place of
-``Search`` without touching the links. All walks are loops: no depth is too deep.
+``Search`` without touching the links (``indexed_search``). All walks are loops: no depth is too
+deep.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
 from typing import NamedTuple
 
 from posetlib.links import Links
 from posetlib.nodes import Node
 from posetlib.relation import Probe
 
-__all__ = ["Place", "Search", "ancestors", "descendants"]
+__all__ = ["Place", "Search", "ancestors", "descendants", "hangs_below", "highest_of", "lowest_of"]
 
 
 class Place(NamedTuple):
@@ -26,7 +27,7 @@ class Place(NamedTuple):
     parents: list[Node]
     children: list[Node]
     #: All nodes that cover the item, the equivalent one included.
-    above: list[Node]
+    above: Sequence[Node]
 
 
 class Search:
@@ -72,7 +73,7 @@ class Search:
         return found
 
     def above(self, probe: Probe) -> list[Node]:
-        """Return every node that covers the item, parents before children."""
+        """Return every node that covers the item."""
         return self.satisfying(probe.above, probe.kind)
 
     def covered(self, probe: Probe) -> list[Node]:
@@ -94,7 +95,7 @@ class Search:
     def equivalent(self, probe: Probe) -> Node | None:
         """Return the node that the item covers and that covers the item."""
         above = self.above(probe)
-        return self._equivalent(probe, _lowest(above))
+        return self._equivalent(probe, lowest_of(above))
 
     def _equivalent(self, probe: Probe, lowest: list[Node]) -> Node | None:
         # Whatever covers the item covers its equivalent: if that is there, it is lowest, in a
@@ -109,7 +110,7 @@ class Search:
         ``may_have_twin``: it may have an equivalent one; otherwise none is looked for.
         """
         above = self.above(probe)
-        parents = _lowest(above)
+        parents = lowest_of(above)
         if may_have_twin and len(parents) == 1:
             same = self._equivalent(probe, parents)
             if same is not None:
@@ -138,27 +139,121 @@ class Search:
         barren.update((self._links.top, start))
         return [node for node in hits if not _leads_up_to(node, hits, barren)]
 
-    # -- forests -----------------------------------------------------------------------------------
+    def strictly_above(self, node: Node) -> Iterable[Node]:
+        """Return every node above a node of a full order; no test."""
+        return ancestors(node, self._links.top)
 
-    def first_above(self, probe: Probe, siblings: Iterable[Node]) -> Node | None:
-        """Return the first of some siblings that covers the item."""
-        above = probe.above
-        for node in siblings:
-            if above(node):
-                return node
-        return None
+    def strictly_below(self, node: Node) -> Iterable[Node]:
+        """Return every node below a node of a full order; no test."""
+        return descendants(node)
 
-    def all_below(self, probe: Probe, siblings: Iterable[Node]) -> list[Node]:
-        """Return those of some siblings that the item covers."""
-        return [node for node in siblings if probe.below(node)]
+    def to_be_joined(self, parents: list[Node], children: list[Node]) -> list[tuple[Node, Node]]:
+        """Return the pairs of a parent and a child that no path joins, of a node that is cut out.
+
+        All are of a full order, and every child is below every parent; no test.
+        """
+        return [
+            (parent, child)
+            for child in children
+            for reached in (self._reached_above(child, parents),)
+            for parent in parents
+            if parent not in reached
+        ]
+
+    def _reached_above(self, node: Node, targets: list[Node]) -> set[Node]:
+        """Return those of some targets that are above a node, by the links alone."""
+        if targets[0] is self._links.top:
+            return {self._links.top} if node.parents else set()
+        left = set(targets)
+        seen: set[Node] = set()
+        stack = [node]
+        while stack and left:
+            for parent in stack.pop().parents:
+                if parent not in seen:
+                    seen.add(parent)
+                    left.discard(parent)
+                    stack.append(parent)
+        return set(targets) - left
+
+    # -- siblings, as in forests -------------------------------------------------------------------
+
+    def first_above(
+        self,
+        probe: Probe,
+        parent: Node,
+        *,
+        prefers: Callable[[Node], bool] | None = None,
+        skip: Collection[Node] = (),
+    ) -> Node | None:
+        """Return the first child of a node that covers the item, a preferred one if there is one.
+
+        ``skip``: children that are known not to cover it.
+        """
+        siblings = self.below(parent, probe.kind)
+        if skip:
+            siblings = [node for node in siblings if node not in skip]
+        if prefers is not None:
+            siblings = sorted(siblings, key=prefers, reverse=True)
+        return next(filter(probe.above, siblings), None)
+
+    def all_below(
+        self,
+        probe: Probe,
+        parent: Node,
+        *,
+        among: Iterable[Node] | None = None,
+        skip: Collection[Node] = (),
+    ) -> list[Node]:
+        """Return the children of a node that the item covers, in order.
+
+        ``among``: the children that may be covered; ``skip``: those that are known not to be.
+        """
+        siblings = self.below(parent, probe.kind) if among is None else among
+        return [node for node in siblings if node not in skip and probe.below(node)]
+
+    # -- what an interface holds -------------------------------------------------------------------
+
+    def is_held_above(self, probe: Probe, interface: Hashable) -> bool:
+        """Return whether an interface holds a node that covers the item.
+
+        Where there is an interface index, only nodes are asked about that lead to the interface.
+        """
+        links = self._links
+        if interface not in links.holders:
+            return False
+        stack = [links.top]
+        while stack:
+            for node in self.below(stack.pop(), probe.kind):
+                if links.lives_in(node, interface) and probe.above(node):
+                    if interface in node.interfaces:
+                        return True
+                    stack.append(node)
+        return False
+
+    def held_below(self, probe: Probe, interface: Hashable, own: Node | None = None) -> list[Node]:
+        """Return the nodes that an interface holds and the item covers, in order.
+
+        ``own``: the item's node, left out; what hangs below it is covered without a test.
+        """
+        return [
+            node
+            for node in self._links.holding(interface)
+            if node is not own and ((own and hangs_below(node, own)) or probe.below(node))
+        ]
 
 
-def _lowest(above: list[Node]) -> list[Node]:
+def lowest_of(above: list[Node]) -> list[Node]:
     """Return the nodes of an up-set that are parents of no other one."""
     inner: set[Node] = set()
     for node in above:
         inner.update(node.parents)
     return [node for node in above if node not in inner]
+
+
+def highest_of(below: list[Node]) -> list[Node]:
+    """Return the nodes of a down-set that are children of no other one."""
+    inner: set[Node] = set(below)
+    return [node for node in below if inner.isdisjoint(node.parents)]
 
 
 def _leads_up_to(node: Node, hits: dict[Node, None], barren: set[Node]) -> bool:
@@ -187,6 +282,15 @@ def ancestors(node: Node, top: Node) -> dict[Node, None]:
                 stack.append(parent)
     del seen[top]
     return seen
+
+
+def hangs_below(node: Node, other: Node) -> bool:
+    """Return whether a node of a forest is below another one, by the links alone."""
+    while node.parents:
+        node = node.parents[0]
+        if node is other:
+            return True
+    return False
 
 
 def descendants(node: Node) -> dict[Node, None]:

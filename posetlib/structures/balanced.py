@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable
 
 from posetlib.change import Item
 from posetlib.interface_index import IndexedLinks
@@ -36,15 +36,11 @@ class BalancedForest(Forest):
         """Return the interfaces found among the descendants of a filter [T, Def. 3.11]."""
         return self._links.index_of(self._node(item))
 
-    def _ordered(self, siblings: Sequence[Node], interface: Hashable) -> Sequence[Node]:
+    def _preference(self, interface: Hashable) -> Callable[[Node], bool] | None:
         links = self._links
         if interface not in links.holders:
-            return siblings
-        home: list[Node] = []
-        rest: list[Node] = []
-        for node in siblings:
-            (home if links.lives_in(node, interface) else rest).append(node)
-        return home + rest
+            return None
+        return lambda node: links.lives_in(node, interface)
 
 
 class NonRedundantForest(BalancedForest):
@@ -62,30 +58,12 @@ class NonRedundantForest(BalancedForest):
     structure = "nrf"
 
     def _is_redundant(self, probe: Probe, node: Node, interface: Hashable) -> bool:
-        return self._is_covered(probe, interface)
+        return self._search.is_held_above(probe, interface)
 
-    def _descend(self, probe: Probe, interface: Hashable) -> tuple[Node | None, Sequence[Node]]:
-        if self._is_covered(probe, interface):
-            return None, ()
+    def _descend(self, probe: Probe, interface: Hashable) -> Node | None:
+        if self._search.is_held_above(probe, interface):
+            return None
         return super()._descend(probe, interface)
 
-    def _is_covered(self, probe: Probe, interface: Hashable) -> bool:
-        """Return whether an interface holds a filter that covers the item, anywhere."""
-        links = self._links
-        if interface not in links.holders:
-            return False
-        stack = [links.top]
-        while stack:
-            for node in self._search.below(stack.pop(), probe.kind):
-                if links.lives_in(node, interface) and probe.above(node):
-                    if interface in node.interfaces:
-                        return True
-                    stack.append(node)
-        return False
-
     def _made_redundant(self, probe: Probe, node: Node, interface: Hashable) -> list[Node]:
-        return [
-            each
-            for each in self._links.holding(interface)
-            if each is not node and (self._is_below(each, node) or probe.below(each))
-        ]
+        return self._search.held_below(probe, interface, node)

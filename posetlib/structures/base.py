@@ -5,22 +5,27 @@ from __future__ import annotations
 import copy
 from abc import abstractmethod
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator
-from typing import Any, ClassVar, Self
+from operator import attrgetter
+from typing import Any, ClassVar, Final, Self
 
 from posetlib.change import Change, Item, Pair
 from posetlib.counters import Counters
 from posetlib.errors import InvariantError, UnknownEntryError
 from posetlib.filter_relation import relation_of
+from posetlib.indexed_search import IndexedSearch
 from posetlib.invariants import check_table
 from posetlib.journal import Journal, change_of
 from posetlib.links import Links
-from posetlib.nodes import Node
+from posetlib.nodes import Node, Traits, insert
 from posetlib.relation import Partition, Probe, Relation
 from posetlib.search import Search
 from posetlib.snapshot import Snapshot, SnapshotNode
 from posetlib.walk import MatchAccount, Trail, walk
 
 __all__ = ["Observer", "Operation", "Table", "in_order"]
+
+_SERIAL: Final = attrgetter("serial")
+_ITEM: Final = attrgetter("item")
 
 #: The name of an operation and its arguments.
 Operation = tuple[str, tuple[Any, ...]]
@@ -31,7 +36,9 @@ class Table(Collection[Item]):
     """A routing table: filters, the interfaces that hold them, and who covers whom.
 
     ``covers`` takes any preorder instead of that of filters, ``matches`` says then what matches.
-    ``canonical`` and ``partition`` are hints that save tests (see ``posetlib.relation``).
+    ``canonical`` and ``partition`` are hints that save tests (see ``posetlib.relation``). With
+    ``index=False`` the table finds its way by covering tests alone, filter by filter, as the
+    literature counts them; the answers are the same.
     """
 
     #: The short name, as in snapshots.
@@ -46,19 +53,19 @@ class Table(Collection[Item]):
         matches: Callable[[Any, Any], bool] | None = None,
         canonical: Callable[[Any], bool] | bool | None = None,
         partition: Partition | None = None,
+        index: bool = True,
     ) -> None:
         self._relation = relation_of(covers, matches, canonical, partition)
+        self._indexed = index
         self._start()
 
     def _start(self) -> None:
         """Be empty."""
         self.counters = Counters()
         self._links = self._new_links()
-        self._search = Search(self._links)
-        #: How many nodes have an item that is not canonical.
-        self._irregular = 0
-        self._links.on_enter.append(lambda node: self._count_irregular(node, 1))
-        self._links.on_leave.append(lambda node: self._count_irregular(node, -1))
+        boxes = self._relation.boxes if self._indexed else None
+        self._reader = None if boxes is None else boxes()
+        self._search = Search(self._links) if boxes is None else IndexedSearch(self._links)
         self._observers: dict[object, Observer] = {}
         self._version = 0
         self._busy = False
@@ -211,10 +218,12 @@ class Table(Collection[Item]):
         self._withdraw(self._links.holding(interface), interface)
 
     def _remove_covered(self, item: Item, interface: Hashable) -> None:
-        holding = self._links.holding(interface)
         probe = self._probe(item)
         same = self._links.find(item)
-        self._withdraw([node for node in holding if node is same or probe.below(node)], interface)
+        held = self._search.held_below(probe, interface, same)
+        if same is not None and interface in same.interfaces:
+            insert(held, same)
+        self._withdraw(held, interface)
 
     def _withdraw(self, nodes: list[Node], interface: Hashable) -> None:
         """Take an interface from nodes that hold it; nodes left without one go."""
@@ -227,32 +236,31 @@ class Table(Collection[Item]):
     # -- finding -----------------------------------------------------------------------------------
 
     def _probe(self, item: Item) -> Probe:
-        relation = self._relation
         self._accept(item)
-        return Probe(relation, self.counters, item, relation.kind(item))
+        return Probe(self._relation, self.counters, item, self._traits(item))
+
+    def _traits(self, item: Item) -> Traits:
+        return self._relation.traits(item, self._reader)
 
     def _counted_covers(self, one: Item, other: Item) -> bool:
         self.counters.covering_tests += 1
         return bool(self._relation.covers(one, other))
 
-    def _count_irregular(self, node: Node, by: int) -> None:
-        if not self._relation.is_canonical(node.item):
-            self._irregular += by
-
-    def _is_surely_new(self, item: Item) -> bool:
+    def _is_surely_new(self, probe: Probe) -> bool:
         """Return whether an item that has no node by hash can have no equivalent one either."""
-        if not self._links.nodes:
-            return True
-        return not self._irregular and self._relation.is_canonical(item)
+        links = self._links
+        return (probe.traits.canonical and not links.irregular) or not links.nodes
 
     def _find(self, item: Item) -> Node | None:
         """Return the node of an item or of its equivalent: by hash, and if need be by search."""
         node = self._links.find(item)
         if node is None:
-            self._accept(item)
-            if not self._is_surely_new(item):
-                node = self._search.equivalent(self._probe(item))
+            node = self._twin(self._probe(item))
         return node
+
+    def _twin(self, probe: Probe) -> Node | None:
+        """Return the node that is equivalent to an item that has none by hash."""
+        return None if self._is_surely_new(probe) else self._search.equivalent(probe)
 
     def _accept(self, item: Item) -> None:
         """Refuse what cannot be compared, before the relation stumbles over it."""
@@ -290,16 +298,14 @@ class Table(Collection[Item]):
     def covering(self, item: Item) -> tuple[Item, ...]:
         """Return every filter of the table that strictly covers a filter, in order of insertion."""
         probe = self._probe(item)
-        above = self._search.above(probe)
-        same = self._links.find(item) or self._search.equivalent(probe)
-        return in_order(node for node in above if node is not same)
+        same = self._links.find(item) or self._twin(probe)
+        return in_order(node for node in self._search.above(probe) if node is not same)
 
     def covered(self, item: Item) -> tuple[Item, ...]:
         """Return every filter of the table that a filter strictly covers, in order of insertion."""
         probe = self._probe(item)
-        below = self._search.covered(probe)
-        same = self._links.find(item) or self._search.equivalent(probe)
-        return in_order(node for node in below if node is not same)
+        same = self._links.find(item) or self._twin(probe)
+        return in_order(node for node in self._search.covered(probe) if node is not same)
 
     def entries(self) -> tuple[Pair, ...]:
         """Return all (filter, interface) pairs, in order of insertion."""
@@ -412,9 +418,8 @@ class Table(Collection[Item]):
         edges: Iterable[tuple[int, int]],
         indexes: Iterable[Iterable[Hashable] | None] = (),
     ) -> list[Node]:
-        kind = self._relation.kind
-        kinds = ((item, kind(item), interfaces) for item, interfaces in rows)
-        return self._links.load(kinds, edges, indexes)
+        known = ((item, self._traits(item), interfaces) for item, interfaces in rows)
+        return self._links.load(known, edges, indexes)
 
     def copy(self) -> Self:
         """Return a table of the same shape, without listeners and with counters at zero."""
@@ -423,8 +428,8 @@ class Table(Collection[Item]):
     __copy__ = copy
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        relation, local, *content = self._state()
-        return self._from_state(relation, local, *copy.deepcopy(content, memo))
+        relation, local, indexed, *content = self._state()
+        return self._from_state(relation, local, indexed, *copy.deepcopy(content, memo))
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Flat, so that no depth of the table is too deep for the pickle.
@@ -436,13 +441,14 @@ class Table(Collection[Item]):
         rows = [(node.item, tuple(node.interfaces)) for node in number]
         edges = [(number[parent], number[child]) for parent, child in links.edges()]
         aliases = [(number[node], item) for item, node in links.aliases.items()]
-        return self._relation, self.local, rows, edges, aliases
+        return self._relation, self.local, self._indexed, rows, edges, aliases
 
     @classmethod
     def _from_state(
         cls,
         relation: Relation,
         local: bool,
+        indexed: bool,
         rows: list[tuple[Item, tuple[Hashable, ...]]],
         edges: list[tuple[int, int]],
         aliases: list[tuple[int, Item]],
@@ -450,10 +456,11 @@ class Table(Collection[Item]):
         table = cls.__new__(cls)
         table._relation = relation
         table.local = local
+        table._indexed = indexed
         table._start()
         nodes = table._load(rows, edges)
         for number, item in aliases:
-            nodes[number].aliases.append(item)
+            nodes[number].aliases += (item,)
             table._links.aliases[item] = nodes[number]
         return table
 
@@ -488,7 +495,7 @@ class Table(Collection[Item]):
 
 def in_order(nodes: Iterable[Node]) -> tuple[Item, ...]:
     """Return the items of nodes in order of insertion."""
-    return tuple(node.item for node in sorted(nodes, key=lambda node: node.serial))
+    return tuple(map(_ITEM, sorted(nodes, key=_SERIAL)))
 
 
 def _from_state(cls: type[Table], *state: Any) -> Table:

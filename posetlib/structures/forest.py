@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from posetlib.change import Item
 from posetlib.nodes import Node
 from posetlib.relation import Partition, Probe
+from posetlib.search import hangs_below
 from posetlib.structures.base import Table
 
 __all__ = ["Forest", "PosetForest"]
+
+_NOBODY: Final[frozenset[Node]] = frozenset()
 
 
 @dataclass(slots=True)
@@ -19,19 +22,20 @@ class _Group:
     """Subtrees, taken off their parent, that are to be placed again from ``start`` down.
 
     They were siblings, so none of them covers another one, and none is held against another.
-    ``among`` are the children of ``start`` that may cover one of them, ``may_fall`` those that one
-    of them may cover. ``inherited`` are interfaces of ancestors that are new to them.
+    ``may_fall`` are those children of ``start`` that one of them may cover, None for all others.
+    ``inherited`` are interfaces of ancestors that are new to them.
     """
 
     start: Node
     members: list[Node]
-    among: list[Node]
-    may_fall: list[Node]
+    may_fall: list[Node] | None = None
     inherited: frozenset[Hashable] = frozenset()
     left: Iterator[Node] = field(init=False)
+    siblings: frozenset[Node] = field(init=False)
 
     def __post_init__(self) -> None:
         self.left = iter(self.members)
+        self.siblings = frozenset(self.members)
 
 
 class Forest(Table):
@@ -43,16 +47,16 @@ class Forest(Table):
         links = self._links
         node = self._links.find(item)
         probe = self._probe(item)
-        if node is None and not self._is_surely_new(item):
-            node = self._search.equivalent(probe)
+        if node is None:
+            node = self._twin(probe)
             if node is not None:
                 links.alias(node, item)
         if node is None:
-            parent, siblings = self._descend(probe, interface)
+            parent = self._descend(probe, interface)
             if parent is None:
                 return
-            fall = self._search.all_below(probe, siblings)
-            node = links.enter(item, probe.kind)
+            fall = self._search.all_below(probe, parent)
+            node = links.enter(item, probe.traits)
             for child in fall:
                 links.unlink(parent, child)
                 links.link(node, child)
@@ -62,23 +66,21 @@ class Forest(Table):
         links.give(node, interface)
         self._withdraw(self._made_redundant(probe, node, interface), interface)
 
-    def _descend(self, probe: Probe, interface: Hashable) -> tuple[Node | None, Sequence[Node]]:
-        """Return the parent for a new item and its children; None if the pair is redundant."""
+    def _descend(self, probe: Probe, interface: Hashable) -> Node | None:
+        """Return the parent for a new item; None if the pair is redundant."""
         node = self._links.top
-        while True:
-            siblings = self._search.below(node, probe.kind)
-            child = self._search.first_above(probe, self._ordered(siblings, interface))
-            if child is None:
-                return node, siblings
+        prefers = self._preference(interface)
+        while (child := self._search.first_above(probe, node, prefers=prefers)) is not None:
             if not self.local and interface in child.interfaces:
-                return None, ()
+                return None
             node = child
+        return node
 
     # -- what the forests differ in ----------------------------------------------------------------
 
-    def _ordered(self, siblings: Sequence[Node], interface: Hashable) -> Sequence[Node]:
-        """Return siblings in the order in which an add of the interface should try them."""
-        return siblings
+    def _preference(self, interface: Hashable) -> Callable[[Node], bool] | None:
+        """Return which children an add of an interface should try first, if any."""
+        return None
 
     def _is_redundant(self, probe: Probe, node: Node, interface: Hashable) -> bool:
         """Return whether an interface need not hold a node, because of what it holds already."""
@@ -89,7 +91,7 @@ class Forest(Table):
         if self.local:
             return []
         holding = self._links.holding(interface)
-        return [each for each in holding if each is not node and self._is_below(each, node)]
+        return [each for each in holding if each is not node and hangs_below(each, node)]
 
     def _held_above(self, node: Node, interface: Hashable) -> bool:
         if interface not in self._links.holders:
@@ -97,14 +99,6 @@ class Forest(Table):
         while node.parents:
             node = node.parents[0]
             if interface in node.interfaces:
-                return True
-        return False
-
-    @staticmethod
-    def _is_below(node: Node, other: Node) -> bool:
-        while node.parents:
-            node = node.parents[0]
-            if node is other:
                 return True
         return False
 
@@ -120,11 +114,10 @@ class Forest(Table):
             fallen: list[Node] = []
             placed: dict[Node, list[Node]] = {}
             for start, members in self._take_out(empty):
-                others = list(start.children)
                 newcomers = [each for each in placed.get(start, ()) if each.parents[0] is start]
                 # The removed node was a sibling of the others: what it covered covers none of
                 # them. Only what came to them from elsewhere may be covered.
-                self._place([_Group(start, members, others, newcomers)], fallen)
+                self._place([_Group(start, members, newcomers)], fallen)
                 placed.setdefault(start, []).extend(members)
             empty = sorted((node for node in fallen), key=lambda node: node.serial)
 
@@ -167,27 +160,25 @@ class Forest(Table):
     def _place_one(self, node: Node, group: _Group, fallen: list[Node]) -> _Group | None:
         """Place one subtree; return the siblings that it covers, to be placed below it."""
         links, search = self._links, self._search
-        probe = Probe(self._relation, self.counters, node.item, node.kind)
-        parent = group.start
+        probe = Probe(self._relation, self.counters, node.item, node.traits)
+        parent = start = group.start
         met = set(group.inherited)
-        among: Sequence[Node] = group.among
-        while (child := search.first_above(probe, among)) is not None:
+        skip = group.siblings
+        while (child := search.first_above(probe, parent, skip=skip)) is not None:
             parent = child
             met.update(child.interfaces)
-            among = search.below(parent, node.kind)
-        fall = search.all_below(probe, group.may_fall if parent is group.start else among)
+            skip = _NOBODY
+        fall = search.all_below(
+            probe, parent, among=group.may_fall if parent is start else None, skip=skip
+        )
         for each in fall:
             links.unlink(parent, each)
-            if parent is group.start:
-                group.among.remove(each)
+            if parent is start and group.may_fall is not None:
                 group.may_fall.remove(each)
         links.link(parent, node)
         if met and not self.local:
             fallen.extend(self._strip(node, met))
-        if not fall:
-            return None
-        children = list(node.children)
-        return _Group(node, fall, children, list(children), frozenset(node.interfaces))
+        return _Group(node, fall, None, frozenset(node.interfaces)) if fall else None
 
     def _strip(self, node: Node, interfaces: set[Hashable]) -> list[Node]:
         """Take interfaces from a subtree; return the nodes that are left without one."""
@@ -232,6 +223,9 @@ class PosetForest(Forest):
         matches: Callable[[Any, Any], bool] | None = None,
         canonical: Callable[[Any], bool] | bool | None = None,
         partition: Partition | None = None,
+        index: bool = True,
     ) -> None:
         self.local = local
-        super().__init__(covers=covers, matches=matches, canonical=canonical, partition=partition)
+        super().__init__(
+            covers=covers, matches=matches, canonical=canonical, partition=partition, index=index
+        )

@@ -8,7 +8,7 @@ from typing import Any
 
 from posetlib.change import Item
 from posetlib.nodes import Node
-from posetlib.relation import Partition
+from posetlib.relation import Partition, Probe
 from posetlib.search import ancestors
 from posetlib.structures.base import Table
 from posetlib.walk import Trail, scan
@@ -68,9 +68,12 @@ class LinearTable(Table):
         matches: Callable[[Any, Any], bool] | None = None,
         canonical: Callable[[Any], bool] | bool | None = None,
         partition: Partition | None = None,
+        index: bool = True,
     ) -> None:
         self.local = local
-        super().__init__(covers=covers, matches=matches, canonical=canonical, partition=partition)
+        super().__init__(
+            covers=covers, matches=matches, canonical=canonical, partition=partition, index=index
+        )
 
     def _start(self) -> None:
         super()._start()
@@ -92,7 +95,7 @@ class LinearTable(Table):
                 (node,) = same
                 links.alias(node, item)
             else:
-                node = self._enter(item, probe.kind, above, below)
+                node = self._enter(probe, above, below)
         elif not self.local and any(interface in each.interfaces for each in node.extra.above):
             return
         if interface in node.interfaces:
@@ -102,8 +105,8 @@ class LinearTable(Table):
             lost = [other for other in node.extra.below if interface in other.interfaces]
             self._withdraw(sorted(lost, key=lambda each: each.serial), interface)
 
-    def _enter(self, item: Item, kind: Hashable, above: list[Node], below: list[Node]) -> Node:
-        node = self._links.enter(item, kind)
+    def _enter(self, probe: Probe, above: list[Node], below: list[Node]) -> Node:
+        node = self._links.enter(probe.item, probe.traits)
         node.extra = _Rows(set(above), set(below))
         _enter_rows(node)
         self._relink([node, *below])

@@ -6,7 +6,6 @@ from collections.abc import Hashable
 
 from posetlib.change import Item
 from posetlib.nodes import Node
-from posetlib.search import ancestors, descendants
 from posetlib.structures.base import Table, in_order
 
 __all__ = ["FiltersPoset"]
@@ -40,12 +39,14 @@ class FiltersPoset(Table):
                 return
         else:
             probe = self._probe(item)
-            place = self._search.place(probe, may_have_twin=not self._is_surely_new(item))
-            if any(interface in above.interfaces for above in place.above):
+            place = self._search.place(probe, may_have_twin=not self._is_surely_new(probe))
+            if interface in links.holders and any(
+                interface in above.interfaces for above in place.above
+            ):
                 return
             node = place.equivalent
             if node is None:
-                node = links.enter(item, probe.kind)
+                node = links.enter(item, probe.traits)
                 self._insert(node, place.parents, place.children)
             else:
                 links.alias(node, item)
@@ -60,7 +61,7 @@ class FiltersPoset(Table):
         node = self._links.find(item)
         if node is None:
             return super().covering(item)
-        return in_order(ancestors(node, self._links.top))
+        return in_order(self._search.strictly_above(node))
 
     def covered(self, item: Item) -> tuple[Item, ...]:
         """Return every filter of the table that a filter strictly covers, in order of insertion.
@@ -70,29 +71,20 @@ class FiltersPoset(Table):
         node = self._links.find(item)
         if node is None:
             return super().covered(item)
-        return in_order(descendants(node))
+        return in_order(self._search.strictly_below(node))
 
     def _held_above(self, node: Node, interface: Hashable) -> bool:
         holders = self._links.holders.get(interface)
         if holders is None:
             return False
-        return node in holders or not holders.keys().isdisjoint(ancestors(node, self._links.top))
+        return node in holders or not holders.keys().isdisjoint(self._search.strictly_above(node))
 
     def _holding_below(self, node: Node, interface: Hashable) -> list[Node]:
         """Return the nodes strictly below one that an interface holds, by the links alone."""
-        left = len(self._links.holders[interface]) - 1
-        found: list[Node] = []
-        seen = {node}
-        stack = [node]
-        while stack and len(found) < left:
-            for child in stack.pop().children:
-                if child not in seen:
-                    seen.add(child)
-                    if interface in child.interfaces:
-                        # Nothing below it holds the interface, or it would have lost it before.
-                        found.append(child)
-                    else:
-                        stack.append(child)
+        holders = self._links.holders[interface]
+        if len(holders) == 1:
+            return []
+        found = [each for each in self._search.strictly_below(node) if each in holders]
         return sorted(found, key=lambda each: each.serial)
 
     def _insert(self, node: Node, parents: list[Node], children: list[Node]) -> None:
@@ -119,23 +111,6 @@ class FiltersPoset(Table):
             links.unlink(parent, node)
         for child in children:
             links.unlink(node, child)
-            reached = self._reached_above(child, parents)
-            for parent in parents:
-                if parent not in reached:
-                    links.link(parent, child)
+        for parent, child in self._search.to_be_joined(parents, children):
+            links.link(parent, child)
         links.leave(node)
-
-    def _reached_above(self, node: Node, targets: list[Node]) -> set[Node]:
-        """Return those of some targets that are above a node, by the links alone."""
-        if targets[0] is self._links.top:
-            return {self._links.top} if node.parents else set()
-        left = set(targets)
-        seen: set[Node] = set()
-        stack = [node]
-        while stack and left:
-            for parent in stack.pop().parents:
-                if parent not in seen:
-                    seen.add(parent)
-                    left.discard(parent)
-                    stack.append(parent)
-        return set(targets) - left

@@ -1,0 +1,312 @@
+"""The search with an index under it: which columns serve which question, and when objects do.
+
+Short lists of nodes are scanned as objects, by their boxes; long ones as columns, which are made
+when a list is first asked about and follow it from then on. There are columns for the children of
+a node, for the roots of a kind, for what an interface holds, and for all nodes; a table has those
+that its questions need. An item without a box is held against nodes as without an index.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator
+from operator import attrgetter, le
+from typing import Any, Final
+
+from posetlib.columns import Block, Columns
+from posetlib.links import Links
+from posetlib.nodes import Node
+from posetlib.relation import Probe
+from posetlib.search import Place, Search, highest_of, lowest_of
+
+__all__ = ["IndexedSearch"]
+
+# From so many nodes on, a sweep over columns is faster than a look at each.
+_LONG: Final = 96
+# Columns are kept until a list is as short as this, so that they do not come and go.
+_SHORT: Final = 48
+
+_SERIAL: Final = attrgetter("serial")
+
+
+class IndexedSearch(Search):
+    """Finds places from boxes where there are any, and by walking where there are none."""
+
+    __slots__ = ("_all", "_children", "_held", "_roots")
+
+    def __init__(self, links: Links) -> None:
+        super().__init__(links)
+        # Columns of the lists that are long and were asked about.
+        self._all: Columns | None = None
+        self._children: dict[Node, Columns] = {}
+        self._roots: dict[Hashable, Columns] = {}
+        self._held: dict[Hashable, Columns] = {}
+        links.on_enter.append(self._entered)
+        links.on_leave.append(self._left)
+        links.on_link.append(self._linked)
+        links.on_unlink.append(self._unlinked)
+        links.on_give.append(self._given)
+        links.on_take.append(self._taken)
+
+    # -- following the links -----------------------------------------------------------------------
+
+    def _entered(self, node: Node) -> None:
+        if self._all is not None:
+            self._all.add(node)
+
+    def _left(self, node: Node) -> None:
+        if self._all is not None:
+            self._all.remove(node)
+
+    def _linked(self, parent: Node, child: Node) -> None:
+        if parent in self._children:
+            self._children[parent].add(child)
+        if parent is self._links.top and child.kind in self._roots:
+            self._roots[child.kind].add(child)
+
+    def _unlinked(self, parent: Node, child: Node) -> None:
+        if parent in self._children:
+            _drop(self._children, parent, child)
+        if parent is self._links.top and child.kind in self._roots:
+            _drop(self._roots, child.kind, child)
+
+    def _given(self, node: Node, interface: Hashable) -> None:
+        if interface in self._held:
+            self._held[interface].add(node)
+
+    def _taken(self, node: Node, interface: Hashable) -> None:
+        if interface in self._held:
+            _drop(self._held, interface, node)
+
+    # -- any structure -----------------------------------------------------------------------------
+
+    def above(self, probe: Probe) -> list[Node]:
+        """Return every node that covers the item; O(n) in one sweep."""
+        if probe.box is None or len(self._links.nodes) < _LONG:
+            return super().above(probe)
+        return self._everything().above(probe)
+
+    def covered(self, probe: Probe) -> list[Node]:
+        """Return every node that the item covers; O(n) in one sweep."""
+        if probe.box is None or len(self._links.nodes) < _LONG:
+            return super().covered(probe)
+        return self._everything().below(probe)
+
+    # -- the full order ----------------------------------------------------------------------------
+
+    def place(self, probe: Probe, *, may_have_twin: bool = True) -> Place:
+        """Return the place of an item that has no node by its own name.
+
+        One sweep for all that covers it and one for all that it covers; then the nearest of each.
+        """
+        if probe.box is None or len(self._links.nodes) < _LONG:
+            return super().place(probe, may_have_twin=may_have_twin)
+        columns = self._everything()
+        block = columns.sole(probe.box[5])
+        if block is not None:
+            # Boxes say all here: a twin would be equal, and found by its name.
+            above = block.outside(block.shape, probe.column)
+            below = block.inside(block.shape, probe.column)
+            return Place(
+                None,
+                block.nodes_at(block.lowest(above)),
+                block.nodes_at(block.highest(below)),
+                block.nodes_at(above),
+            )
+        nodes = columns.above(probe)
+        parents = lowest_of(nodes)
+        if may_have_twin and len(parents) == 1:
+            same = self._equivalent(probe, parents)
+            if same is not None:
+                return Place(same, [], [], nodes)
+        return Place(None, parents, highest_of(columns.below(probe)), nodes)
+
+    def strictly_above(self, node: Node) -> Iterable[Node]:
+        """Return every node above a node of a full order: from boxes if they say all."""
+        block = self._block_of(node)
+        if block is None:
+            return super().strictly_above(node)
+        places = block.outside(block.shape, block.column_of(node))
+        return [each for each in block.nodes_at(places) if each is not node]
+
+    def strictly_below(self, node: Node) -> Iterable[Node]:
+        """Return every node below a node of a full order: from boxes if they say all."""
+        block = self._block_of(node)
+        if block is None:
+            return super().strictly_below(node)
+        places = block.inside(block.shape, block.column_of(node))
+        return [each for each in block.nodes_at(places) if each is not node]
+
+    def to_be_joined(self, parents: list[Node], children: list[Node]) -> list[tuple[Node, Node]]:
+        """Return the pairs that no path joins: boxes tell whether a parent covers another one."""
+        block = self._block_of(children[0]) if children else None
+        others = [other for child in children for other in child.parents]
+        if block is None or parents[0] is self._links.top or not others:
+            return super().to_be_joined(parents, children)
+        # What leads from a child up to a parent leads over another parent of the child.
+        over = block.contains(parents, others)
+        joined = []
+        start = 0
+        for child in children:
+            stop = start + len(child.parents)
+            reached = over[:, start:stop].any(axis=1).tolist()
+            joined += [(parents[i], child) for i, yes in enumerate(reached) if not yes]
+            start = stop
+        return joined
+
+    # -- siblings, as in forests -------------------------------------------------------------------
+
+    def first_above(
+        self,
+        probe: Probe,
+        parent: Node,
+        *,
+        prefers: Callable[[Node], bool] | None = None,
+        skip: Collection[Node] = (),
+    ) -> Node | None:
+        """Return the first child of a node that covers the item, a preferred one if there is one.
+
+        One look at each box, or one sweep over them all.
+        """
+        if probe.box is None:
+            return super().first_above(probe, parent, prefers=prefers, skip=skip)
+        good: list[Node] = []
+        for siblings, index, owner in self._lists(parent, probe.kind):
+            if len(siblings) >= _LONG:
+                found = _columns(index, owner, siblings).above(probe)
+                found.sort(key=_SERIAL)
+                good += found
+            elif prefers is not None:
+                good += _covering(probe, siblings)
+            else:
+                first = next(_covering(probe, siblings), None)
+                if first is not None:
+                    good.append(first)
+            if good and prefers is None:
+                return good[0]
+        if prefers is None or len(good) < 2:
+            return good[0] if good else None
+        return next(filter(prefers, good), good[0])
+
+    def all_below(
+        self,
+        probe: Probe,
+        parent: Node,
+        *,
+        among: Iterable[Node] | None = None,
+        skip: Collection[Node] = (),
+    ) -> list[Node]:
+        """Return the children of a node that the item covers, in order."""
+        if probe.box is None or among is not None:
+            return super().all_below(probe, parent, among=among, skip=skip)
+        found: list[Node] = []
+        for siblings, index, owner in self._lists(parent, probe.kind):
+            if len(siblings) >= _LONG:
+                some = _columns(index, owner, siblings).below(probe)
+                some.sort(key=_SERIAL)
+                found += some
+            else:
+                found += _covered(probe, siblings)
+        return found
+
+    # -- what an interface holds -------------------------------------------------------------------
+
+    def is_held_above(self, probe: Probe, interface: Hashable) -> bool:
+        """Return whether an interface holds a node that covers the item."""
+        if probe.box is None:
+            return super().is_held_above(probe, interface)
+        holders = self._links.holders.get(interface, ())
+        if len(holders) >= _LONG:
+            return bool(_columns(self._held, interface, holders).above(probe))
+        return any(True for _ in _covering(probe, holders))
+
+    def held_below(self, probe: Probe, interface: Hashable, own: Node | None = None) -> list[Node]:
+        """Return the nodes that an interface holds and the item covers, in order."""
+        if probe.box is None:
+            return super().held_below(probe, interface, own)
+        holders = self._links.holders.get(interface, ())
+        if len(holders) >= _LONG:
+            found = _columns(self._held, interface, holders).below(probe)
+        else:
+            found = list(_covered(probe, holders))
+        return sorted((node for node in found if node is not own), key=_SERIAL)
+
+    # -- lists and their columns -------------------------------------------------------------------
+
+    def _everything(self) -> Columns:
+        if self._all is None:
+            self._all = Columns(self._links.nodes.values())
+        return self._all
+
+    def _block_of(self, node: Node) -> Block | None:
+        """Return the block that says all of the order, if there is one and the node is in it."""
+        if node.box is None or len(self._links.nodes) < _LONG:
+            return None
+        return self._everything().sole(node.box[5])
+
+    def _lists(
+        self, parent: Node, kind: Hashable
+    ) -> Iterable[tuple[list[Node], dict[Any, Columns], Hashable]]:
+        """Return the lists of children that may be comparable with items of a kind.
+
+        Each with where its columns are, and under which name.
+        """
+        if kind is None or parent is not self._links.top:
+            return ((parent.children, self._children, parent),)
+        roots = self._links.roots_by_kind
+        return tuple((roots[each], self._roots, each) for each in (None, kind) if each in roots)
+
+
+def _columns(index: dict[Any, Columns], owner: Hashable, nodes: Iterable[Node]) -> Columns:
+    """Return the columns of a list, made now if there are none."""
+    columns = index.get(owner)
+    if columns is None:
+        columns = index[owner] = Columns(nodes)
+    return columns
+
+
+def _drop(index: dict[Any, Columns], owner: Hashable, node: Node) -> None:
+    """Take a node out of the columns of a list; without the columns if it became short."""
+    columns = index[owner]
+    columns.remove(node)
+    if len(columns) < _SHORT:
+        del index[owner]
+
+
+def _covering(probe: Probe, nodes: Iterable[Node]) -> Iterator[Node]:
+    """Yield the nodes that cover an item, by their boxes as far as these tell."""
+    low, high, low2, high2, rest, shape = probe.box
+    exact = shape.exact
+    for node in nodes:
+        box = node.box
+        if box is not None and box[5] is shape:
+            if (
+                box[0] <= low
+                and box[1] <= high
+                and box[2] <= low2
+                and box[3] <= high2
+                and (not rest or all(map(le, box[4], rest)))
+                and (exact or probe.above(node))
+            ):
+                yield node
+        elif probe.above(node):
+            yield node
+
+
+def _covered(probe: Probe, nodes: Iterable[Node]) -> Iterator[Node]:
+    """Yield the nodes that an item covers, by their boxes as far as these tell."""
+    low, high, low2, high2, rest, shape = probe.box
+    exact = shape.exact
+    for node in nodes:
+        box = node.box
+        if box is not None and box[5] is shape:
+            if (
+                low <= box[0]
+                and high <= box[1]
+                and low2 <= box[2]
+                and high2 <= box[3]
+                and (not rest or all(map(le, rest, box[4])))
+                and (exact or probe.below(node))
+            ):
+                yield node
+        elif probe.below(node):
+            yield node
