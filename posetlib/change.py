@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, fields
-from typing import Any, Final
+from typing import Any, Final, Self
 
 __all__ = ["NO_CHANGE", "Change", "Item", "Pair"]
 
@@ -14,8 +14,31 @@ Item = Any
 Pair = tuple[Item, Hashable]
 
 
+class _Late:
+    """What is worked out when it is first looked at: most updates are never asked what they did."""
+
+    __slots__ = ("_work_out",)
+
+    @classmethod
+    def late(cls, work_out: Callable[[], Self]) -> Self:
+        """Return the change that a function will return; it is called once, or never."""
+        made = object.__new__(cls)
+        object.__setattr__(made, "_work_out", work_out)
+        return made
+
+    def __getattr__(self, name: str) -> Any:
+        # Called for what is not there: the parts of a change that was not worked out yet.
+        if name not in _PARTS:
+            raise AttributeError(f"a change has no {name}")
+        known = self._work_out()
+        for part in _PARTS:
+            object.__setattr__(self, part, getattr(known, part))
+        object.__delattr__(self, "_work_out")
+        return getattr(known, name)
+
+
 @dataclass(frozen=True, slots=True)
-class Change:
+class Change(_Late):
     """The exact difference between a table before and after an operation; false when empty.
 
     Each part is a tuple in the order in which the filters came into the table. A filter has
@@ -38,7 +61,7 @@ class Change:
 
     def __bool__(self) -> bool:
         # Whatever changes, a pair does; but a change may be put together by hand, too.
-        return any(getattr(self, field.name) for field in fields(self))
+        return any(getattr(self, part) for part in _PARTS)
 
     def inverse(self) -> Change:
         """Return the change that takes this one back."""
@@ -54,14 +77,15 @@ class Change:
 
     def __str__(self) -> str:
         parts = []
-        for field in fields(self):
-            items = getattr(self, field.name)
-            if items and field.name.startswith("pairs"):
+        for part in _PARTS:
+            items = getattr(self, part)
+            if items and part.startswith("pairs"):
                 shown = ", ".join(f"({item}, {interface})" for item, interface in items)
-                parts.append(f"{field.name.replace('_', ' ')}: {shown}")
+                parts.append(f"{part.replace('_', ' ')}: {shown}")
             elif items:
-                parts.append(f"{field.name.replace('_', ' ')}: {', '.join(map(str, items))}")
+                parts.append(f"{part.replace('_', ' ')}: {', '.join(map(str, items))}")
         return "; ".join(parts) or "no change"
 
 
+_PARTS: Final = tuple(field.name for field in fields(Change))
 NO_CHANGE: Final = Change()

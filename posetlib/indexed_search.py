@@ -148,7 +148,7 @@ class IndexedSearch(Search):
         start = 0
         for child in children:
             stop = start + len(child.parents)
-            reached = over[:, start:stop].any(axis=1).tolist()
+            reached: list[bool] = over[:, start:stop].any(axis=1).tolist()  # type: ignore[assignment]
             joined += [(parents[i], child) for i, yes in enumerate(reached) if not yes]
             start = stop
         return joined

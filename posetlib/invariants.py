@@ -229,13 +229,9 @@ class _Picture:
 
     def check_interface_index(self) -> None:
         """The index equals the interfaces of the descendants."""
-        bits = self.links.bits
         for node in self.nodes:
             # If the index is right at each child, this makes it right at the parent.
-            expected = 0
-            for child in node.children:
-                expected |= child.mask | bits(child.interfaces)
-            if node.mask != expected:
+            if not self.links.is_indexed(node):
                 below = frozenset(
                     interface
                     for i in _bits(self.below[self.number[node]])

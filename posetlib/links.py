@@ -217,13 +217,25 @@ class Links:
         """Return interfaces as the bits that stand for them in masks; none where there are none."""
         return 0
 
-    def lives_in(self, node: Node, interface: Hashable) -> bool:
-        """Return whether an interface may be at a node or below it; only an index knows."""
+    def leads_to(self, interface: Hashable) -> Callable[[Node], bool]:
+        """Return what tells whether an interface may be at a node or below; only an index knows."""
+        return lambda node: True
+
+    def adds_nothing(self, node: Node, bits: int) -> bool:
+        """Return whether nothing below a node has another interface; only an index knows."""
+        return False
+
+    def is_indexed(self, node: Node) -> bool:
+        """Return whether the interface index of a node is right."""
         return True
 
     def index_of(self, node: Node) -> frozenset[Hashable] | None:
         """Return the interface index of a node, None where there is no index."""
         return None
+
+    def claims(self) -> dict[Node, frozenset[Hashable]]:
+        """Return what the interface index of nodes was said to be, where that is not so."""
+        return {}
 
     # -- as a whole --------------------------------------------------------------------------------
 

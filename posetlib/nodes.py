@@ -45,6 +45,7 @@ class Node:
         "interfaces",
         "item",
         "kind",
+        "lone",
         "mask",
         "parents",
         "serial",
@@ -58,8 +59,10 @@ class Node:
         self.interfaces: dict[Hashable, int] = {}
         self.parents: list[Node] = []
         self.children: list[Node] = []
-        #: The interfaces found among the descendants, as bits; kept in forests with an index.
+        #: The interfaces found among the descendants, as bits and as a number (see
+        #: ``interface_index``); kept in forests with an index.
         self.mask = 0
+        self.lone = 0
         #: Items that are equivalent to this one, not equal to it, and were added.
         self.aliases: tuple[Item, ...] = ()
         #: Room for what a table knows of the node; goes and comes back with it.

@@ -19,7 +19,7 @@ from typing import Any, Final, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from posetlib.boxes import BoxReader, ends
+from posetlib.boxes import Box, BoxReader, ends
 from posetlib.change import Item
 from posetlib.counters import Counters
 from posetlib.nodes import Node, Traits
@@ -59,12 +59,12 @@ class Relation:
         """Return whether the item is equal to every canonical item that is equivalent to it."""
         return self.canonical if isinstance(self.canonical, bool) else self.canonical(item)
 
-    def traits(self, item: Item, reader: BoxReader | None) -> Traits:
-        """Return what is known of an item by itself, and its box if there is a reader."""
-        box = None if reader is None else reader.read(item)
+    def traits(self, item: Item, box: Box | None) -> Traits:
+        """Return what is known of an item by itself, its box included."""
         kind = None if self.partition is None else self.partition.of(item)
         # Two closed ranges with the same ends are equal.
-        return Traits(kind, (box is not None and box[5].exact) or self.is_canonical(item), box)
+        canonical = (box is not None and box[5].exact) or self.is_canonical(item)
+        return Traits(kind, canonical, box)
 
     def kind_of_notification(self, notification: Any) -> Hashable:
         """Return the kind of the items that may match; None when any may."""

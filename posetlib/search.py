@@ -221,10 +221,11 @@ class Search:
         links = self._links
         if interface not in links.holders:
             return False
+        leads_there = links.leads_to(interface)
         stack = [links.top]
         while stack:
             for node in self.below(stack.pop(), probe.kind):
-                if links.lives_in(node, interface) and probe.above(node):
+                if leads_there(node) and probe.above(node):
                     if interface in node.interfaces:
                         return True
                     stack.append(node)

@@ -109,7 +109,7 @@ def walk(
             answer.update(node.interfaces)
             if indexed:
                 bits |= links.bits(node.interfaces)
-        if indexed and not node.mask & ~bits:
+        if indexed and links.adds_nothing(node, bits):
             if trail is not None and node.children:
                 trail.pruned.append(node)
             continue

@@ -38,9 +38,7 @@ class BalancedForest(Forest):
 
     def _preference(self, interface: Hashable) -> Callable[[Node], bool] | None:
         links = self._links
-        if interface not in links.holders:
-            return None
-        return lambda node: links.lives_in(node, interface)
+        return links.leads_to(interface) if interface in links.holders else None
 
 
 class NonRedundantForest(BalancedForest):

@@ -161,7 +161,7 @@ class Table(Collection[Item]):
         finally:
             self._busy = False
         change = change_of(journal, links.top)
-        self._version += bool(change)
+        self._version += bool(journal.steps)
         if self._observers:
             self._tell(operation, change, journal)
         return change, journal
@@ -236,11 +236,13 @@ class Table(Collection[Item]):
     # -- finding -----------------------------------------------------------------------------------
 
     def _probe(self, item: Item) -> Probe:
-        self._accept(item)
         return Probe(self._relation, self.counters, item, self._traits(item))
 
     def _traits(self, item: Item) -> Traits:
-        return self._relation.traits(item, self._reader)
+        box = None if self._reader is None else self._reader.read(item)
+        if box is None:
+            self._accept(item)
+        return self._relation.traits(item, box)
 
     def _counted_covers(self, one: Item, other: Item) -> bool:
         self.counters.covering_tests += 1
@@ -441,7 +443,8 @@ class Table(Collection[Item]):
         rows = [(node.item, tuple(node.interfaces)) for node in number]
         edges = [(number[parent], number[child]) for parent, child in links.edges()]
         aliases = [(number[node], item) for item, node in links.aliases.items()]
-        return self._relation, self.local, self._indexed, rows, edges, aliases
+        claims = {number[node]: index for node, index in links.claims().items()}
+        return self._relation, self.local, self._indexed, rows, edges, aliases, claims
 
     @classmethod
     def _from_state(
@@ -452,13 +455,14 @@ class Table(Collection[Item]):
         rows: list[tuple[Item, tuple[Hashable, ...]]],
         edges: list[tuple[int, int]],
         aliases: list[tuple[int, Item]],
+        claims: dict[int, frozenset[Hashable]],
     ) -> Self:
         table = cls.__new__(cls)
         table._relation = relation
         table.local = local
         table._indexed = indexed
         table._start()
-        nodes = table._load(rows, edges)
+        nodes = table._load(rows, edges, [claims.get(i) for i in range(len(rows))])
         for number, item in aliases:
             nodes[number].aliases += (item,)
             table._links.aliases[item] = nodes[number]
