@@ -241,10 +241,10 @@ def snapshots(config: Config) -> list[tuple[str, Path]]:
 
 
 def snapshot_of(config: Config, report: Report) -> tuple[str, Path] | None:
-    """Return the table that a report is about: the one it names, or one of the same size."""
-    import pyarrow as pa  # noqa: PLC0415 - heavy, and only some need it
-    import pyarrow.dataset as ds  # noqa: PLC0415
+    """Return the table that a report is about: the one it names, or one of the same size.
 
+    A directory may have moved since, with all that is in it; so a name may do for a path.
+    """
     there = snapshots(config)
     named = report.content.get("snapshot")
     if isinstance(named, str):
@@ -252,21 +252,36 @@ def snapshot_of(config: Config, report: Report) -> tuple[str, Path] | None:
         for name, path in there:
             if path.resolve() in wanted:
                 return name, path
-    fitting = []
-    for name, path in there:
-        try:
-            header = _json(path / "snapshot.json", config.limits)
-            count = ds.dataset(path / "nodes", format="parquet").count_rows()
-        except (SourceError, pa.ArrowException, OSError):
-            continue
-        if isinstance(header, dict) and (header.get("structure"), count) == (
-            report.content.get("structure"),
-            report.content.get("nodes"),
-        ):
-            fitting.append((name, path))
-    # The nearest by path: a report lies beside its table.
-    fitting.sort(key=lambda each: len(set(each[1].parts) ^ set(report.path.parent.parts)))
+    facts = ("structure", "nodes", "edges")
+    fitting = [
+        (name, path)
+        for name, path in there
+        if _facts(path, config.limits) == tuple(report.content.get(each) for each in facts)
+    ]
+    same_name = Path(named).name if isinstance(named, str) else report.path.stem
+    # A report lies beside its table, and may be called like it.
+    fitting.sort(
+        key=lambda each: (
+            each[1].name != same_name,
+            len(set(each[1].parts) ^ set(report.path.parent.parts)),
+        )
+    )
     return fitting[0] if fitting else None
+
+
+def _facts(folder: Path, limits: Limits) -> tuple[object, ...] | None:
+    """Return the structure of a table with the numbers of its nodes and edges, if readable."""
+    import pyarrow as pa  # noqa: PLC0415 - heavy, and only some need it
+    import pyarrow.dataset as ds  # noqa: PLC0415
+
+    try:
+        header = _json(folder / "snapshot.json", limits)
+        nodes, edges = (
+            ds.dataset(folder / part, format="parquet").count_rows() for part in ("nodes", "edges")
+        )
+    except (SourceError, pa.ArrowException, OSError):
+        return None
+    return (header.get("structure") if isinstance(header, dict) else None, nodes, edges)
 
 
 def neighbourhood(

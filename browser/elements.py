@@ -34,7 +34,9 @@ _WIDTHS: Final = (110, 230)
 _CHAR: Final = 8
 _LINE: Final = 19
 _PADDING: Final = 30
-_SMALL_SIZE: Final = (54, 30)
+_SMALL_SIZE: Final = (58, 34)
+#: Edges up to which each is an element of its own, with an arrow; more are lines on one canvas.
+_ARROWS: Final = 1_500
 _LINES: Final = 3
 _CHARS: Final = 25
 _LONG_NUMBER: Final = re.compile(r"(-?\d+\.\d\d)\d+")
@@ -73,6 +75,7 @@ def drawing(
     r"""Return the drawing of the shown part of a graph, positions included; JSON-able.
 
     ``palette`` maps an interface to the number of its colour; ``notes`` are further lines of text.
+    Many edges come as ``lines``: places of parent and child among the nodes, in turns, by mark.
 
     >>> graph = Graph({1: Node(1, "x > 1", ("I1",))}, ())
     >>> made = drawing(graph, Shown((1,)), palette={"I1": 0})
@@ -112,27 +115,41 @@ def drawing(
             tuple(marks.get(number, ())),
             shown.folded.get(number, 0),
             palette,
-            is_root=not graph.parents[number],
+            # What hangs from a filter that is gone, and from nothing else, is a root now.
+            is_root=all(
+                edge_marks.get((each, number)) == "removed" for each in graph.parents[number]
+            ),
             has_children=bool(graph.children[number]),
         )
         for number, i in index.items()
     ]
-    for parent, child in edges:
-        element: dict[str, Any] = {
-            "data": {"id": f"{parent}>{child}", "source": str(parent), "target": str(child)}
-        }
-        if (parent, child) in edge_marks:
-            element["classes"] = edge_marks[parent, child]
-        elements.append(element)
-    return {
+    made: dict[str, Any] = {
         "elements": elements,
         "width": width,
         "height": height,
         "text": with_text,
         "nodes": len(index),
         "edges": len(edges),
+        "whole": len(index) == len(graph.nodes),
         "note": shown.note,
     }
+    if len(edges) > _ARROWS:
+        by_mark: dict[str, list[int]] = {}
+        for edge in edges:
+            ends = by_mark.setdefault(edge_marks.get(edge, ""), [])
+            ends += (index[edge[0]], index[edge[1]])
+        made["lines"] = by_mark
+    else:
+        elements += (_edge(each, edge_marks.get(each)) for each in edges)
+    return made
+
+
+def _edge(edge: tuple[int, int], mark: str | None) -> dict[str, Any]:
+    parent, child = edge
+    element: dict[str, Any] = {
+        "data": {"id": f"{parent}>{child}", "source": str(parent), "target": str(child)}
+    }
+    return {**element, "classes": mark} if mark else element
 
 
 def _node(
@@ -148,11 +165,11 @@ def _node(
 ) -> dict[str, Any]:
     signs = "".join(MARKS[mark][0] for mark in marks if mark in MARKS)
     head = f"{signs} #{node.number}" if signs else f"#{node.number}"
+    holders = ", ".join(node.interfaces)
     if lines is None:
-        label = f"{head} ▸" if hidden else head
+        label = "\n".join((f"{head} ▸" if hidden else head, short(holders, 8)))
     else:
-        holders = short(", ".join(node.interfaces), 15)
-        parts = [f"{head} · {holders}" if holders else head, *lines]
+        parts = [f"{head} · {short(holders, 15)}" if holders else head, *lines]
         if hidden:
             parts[0] = short(f"{parts[0]} ▸{hidden}")
         label = "\n".join(parts)

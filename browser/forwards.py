@@ -180,6 +180,7 @@ def network(
         "text": True,
         "nodes": len(everyone) + 1,
         "edges": len(sent) + (source is not None),
+        "whole": True,
         "note": "",
         "stats": _told(sent),
         "title": "Router and neighbours",

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 import posetlib as pl
+from browser.folds import Folds
 from browser.layout import layers
 
 __all__ = ["Graph", "Node", "Shown", "fold", "graph_of"]
@@ -112,6 +113,9 @@ def graph_of(
     return Graph(nodes, tuple((of[parent], of[child]) for parent, child in snapshot.edges))
 
 
+NO_FOLDS = Folds()
+
+
 @dataclass(frozen=True, slots=True)
 class Shown:
     """The part of a graph that is drawn."""
@@ -123,20 +127,13 @@ class Shown:
     note: str = ""
 
 
-def fold(
-    graph: Graph,
-    *,
-    closed: Collection[int] = (),
-    opened: Collection[int] = (),
-    max_nodes: int,
-    max_edges: int,
-) -> Shown:
+def fold(graph: Graph, folds: Folds = NO_FOLDS, *, max_nodes: int, max_edges: int) -> Shown:
     """Return what to draw: what is reached from the roots without passing a folded node.
 
-    ``closed`` nodes are folded by hand. When the whole is too large, it is unfolded from the top as
-    far as two thirds of the limits allow; the rest is for what is ``opened`` by hand. O(nodes +
-    edges).
+    When the whole is too large, it is unfolded from the top as far as two thirds of the limits
+    allow; the rest is for what is unfolded or revealed by hand. O(nodes + edges).
     """
+    closed, opened = set(folds.closed), set(folds.opened)
     whole = len(graph.nodes) <= max_nodes and len(graph.edges) <= max_edges
     depth = graph.depths
     # What no root reaches is on a cycle, in a table that is not as it should be: show it as well.
@@ -158,6 +155,10 @@ def fold(
             edges += more
         drawn.update(dict.fromkeys(new))
         queue.extend(new)
+    for number in folds.revealed:
+        path = _path(graph, number, drawn)
+        if len(drawn) + len(path) <= max_nodes:
+            drawn.update(dict.fromkeys(path))
     hiding = [each for each in drawn if any(c not in drawn for c in graph.children[each])]
     folded = {number: graph.below(number) for number in hiding[:_COUNTED]}
     folded.update((number, len(graph.children[number])) for number in hiding[_COUNTED:])
@@ -169,6 +170,15 @@ def fold(
             "unfold it. The list has all of them."
         )
     return Shown(tuple(drawn), folded, note)
+
+
+def _path(graph: Graph, number: int, drawn: Collection[int]) -> list[int]:
+    """Return a node that is not drawn with what is above it, up to something that is."""
+    path: dict[int, None] = {}
+    while number in graph.nodes and number not in drawn and number not in path:
+        path[number] = None
+        number = next(iter(graph.parents[number]), number)
+    return list(path)
 
 
 #: Folded nodes for which all that is below is counted; that is a walk for each.

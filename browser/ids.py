@@ -126,7 +126,11 @@ MESSAGES: Final = "messages"
 
 REPORTS: Final = "reports"
 REPORT: Final = "report"
+#: Which witness is open, the graph and the words about it, and what is there without one.
 WITNESS: Final = "witness"
+WITNESS_GRAPH: Final = "witness_graph"
+WITNESS_TEXT: Final = "witness_text"
+WITNESS_NONE: Final = "witness_none"
 
 
 def side(name: str, part: str) -> str:

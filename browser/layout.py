@@ -86,9 +86,7 @@ def _placed(count: int, edges: Edges, grid: _Grid) -> Points:
             blocks.append(tree if _size(tree, grid) < 1.5 * _size(other, grid) else other)
         else:
             blocks.append(_dag(members, parents, layer, grid))
-    if alone:
-        blocks.append(_alone(alone, grid, bool(blocks)))
-    _pack(blocks, points, grid)
+    _pack(blocks, alone, points, grid)
     return points
 
 
@@ -289,43 +287,58 @@ def _apart(wish: Points, distance: float) -> Points:
 # -- side by side ----------------------------------------------------------------------------------
 
 
-def _alone(members: list[int], grid: _Grid, beside_others: bool) -> _Block:
-    """Return the nodes without an edge as a block of rows."""
-    share = grid.ratio * grid.row / grid.across
-    across = max(1, math.ceil(math.sqrt(len(members) * share)))
-    if beside_others:
-        across = max(1, min(across, math.ceil(len(members) / 4)))
-    row, column = np.divmod(np.arange(len(members)), across)
-    zero = np.zeros(len(members), dtype=np.int64)
-    width = min(across, len(members)) * grid.across
-    return _Block(members, column * grid.across, zero, row, width)
+def _pack(blocks: list[_Block], alone: list[int], points: Points, grid: _Grid) -> None:
+    """Set blocks side by side on shelves, their tops in line, and what has no edge in rows below.
 
-
-def _pack(blocks: list[_Block], points: Points, grid: _Grid) -> None:
-    """Set blocks side by side on shelves, their tops in line."""
+    The shelves are as wide as lets everything be seen largest.
+    """
     gap = grid.across * 0.4
-    areas = sum((b.width + gap) * (_heights(b, grid)[1] + grid.layer) for b in blocks)
-    limit = max(math.sqrt(areas * grid.ratio), *(b.width for b in blocks), 1.0)
-    shelf: list[_Block] = []
-    used = top = 0.0
+    heights = [_heights(block, grid) for block in blocks]
+    sizes = [(b.width, high + grid.layer) for b, (_, high) in zip(blocks, heights, strict=True)]
+    area = sum((width + gap) * high for width, high in sizes)
+    area += len(alone) * grid.across * grid.row
+    least = max((width for width, _ in sizes), default=grid.across)
 
-    def put_up() -> float:
-        left = total = 0.0
-        for block in shelf:
-            heights, high = _heights(block, grid)
-            total = max(total, high)
-            points[block.members, 0] = block.x + left
-            points[block.members, 1] = top + heights[block.layer] + block.row * grid.row
-            left += block.width + gap
-        return total + grid.layer
+    def size(limit: float) -> float:
+        _, width, height = _shelves(sizes, limit, gap)
+        if alone:
+            width = max(width, min(len(alone), _across(limit, grid)) * grid.across)
+            height += math.ceil(len(alone) / _across(limit, grid)) * grid.row
+        return max(width / grid.ratio, height)
 
-    for block in blocks:
-        if shelf and used + block.width > limit:
-            top += put_up()
-            shelf, used = [], 0.0
-        shelf.append(block)
-        used += block.width + gap
-    put_up()
+    wide = math.sqrt(area * grid.ratio)
+    limit = min((max(least, wide * each) for each in _WIDTHS), key=size)
+    places, _, bottom = _shelves(sizes, limit, gap)
+    for block, (starts, _), (left, top) in zip(blocks, heights, places, strict=True):
+        points[block.members, 0] = block.x + left
+        points[block.members, 1] = top + starts[block.layer] + block.row * grid.row
+    row, column = np.divmod(np.arange(len(alone)), _across(limit, grid))
+    points[alone, 0] = column * grid.across
+    points[alone, 1] = bottom + row * grid.row
+
+
+#: Widths of the shelves that are tried, in terms of the one at which nothing would be left empty.
+_WIDTHS = tuple(0.7 + 0.1 * i for i in range(15))
+
+
+def _across(limit: float, grid: _Grid) -> int:
+    return max(1, round(limit / grid.across))
+
+
+def _shelves(
+    sizes: list[tuple[float, float]], limit: float, gap: float
+) -> tuple[list[tuple[float, float]], float, float]:
+    """Return left and top of each block, and the width and height of all of them."""
+    places = []
+    left = top = high = widest = 0.0
+    for width, height in sizes:
+        if left and left + width > limit + 1e-6:
+            left, top, high = 0.0, top + high, 0.0
+        places.append((left, top))
+        left += width + gap
+        high = max(high, height)
+        widest = max(widest, left - gap)
+    return places, widest, top + high
 
 
 def _heights(block: _Block, grid: _Grid) -> tuple[Any, float]:

@@ -1,4 +1,4 @@
-"""A frame as a drawing, with what the last step did to it marked."""
+"""A graph as a drawing of what is not folded, and a frame with what its last step did marked."""
 
 from __future__ import annotations
 
@@ -7,12 +7,11 @@ from typing import Any
 
 from browser.config import Limits
 from browser.elements import drawing
-from browser.graph import fold
+from browser.folds import Folds
+from browser.graph import NO_FOLDS, Graph, fold
 from browser.story import Frame, Story
 
-__all__ = ["change_marks", "frame_drawing", "sizes"]
-
-Folds = Mapping[str, Sequence[Sequence[int]]]
+__all__ = ["change_marks", "chips", "frame_drawing", "graph_drawing", "sizes"]
 
 
 def change_marks(story: Story, frame: Frame) -> dict[int, list[str]]:
@@ -71,38 +70,32 @@ _WORDS = {
 }
 
 
+def graph_drawing(graph: Graph, limits: Limits, folds: Folds, **options: Any) -> dict[str, Any]:
+    """Return what is not folded of a graph as a drawing; options are those of ``drawing``."""
+    shown = fold(graph, folds, max_nodes=limits.drawn_nodes, max_edges=limits.drawn_edges)
+    return drawing(graph, shown, labelled=limits.labelled_nodes, **options)
+
+
 def frame_drawing(
     story: Story,
     frame: Frame,
     limits: Limits,
     *,
-    folds: Folds | None = None,
-    sideways: bool = False,
-    ratio: float = 1.5,
+    folds: Mapping[str, Folds] | None = None,
     marks: Mapping[int, Sequence[str]] | None = None,
-    notes: Mapping[int, str] | None = None,
+    **options: Any,
 ) -> dict[str, Any]:
     """Return a structure at a step as a drawing, with its sizes; marks are those of the step."""
-    closed, opened = (folds or {}).get(frame.structure, ((), ()))
     own = marks is None
     shown_marks = change_marks(story, frame) if marks is None else marks
-    graph = frame.with_removed if own else frame.graph
-    shown = fold(
-        graph,
-        closed=set(closed),
-        opened=set(opened),
-        max_nodes=limits.drawn_nodes,
-        max_edges=limits.drawn_edges,
-    )
-    made = drawing(
-        graph,
-        shown,
+    made = graph_drawing(
+        frame.with_removed if own else frame.graph,
+        limits,
+        (folds or {}).get(frame.structure, NO_FOLDS),
         palette=story.palette,
         marks=shown_marks,
-        labelled=limits.labelled_nodes,
-        sideways=sideways,
-        ratio=ratio,
-        notes=notes,
+        edge_marks=dict.fromkeys(frame.removed_edges, "removed") if own else None,
+        **options,
     )
     made["title"] = story.structures.get(frame.structure, frame.structure)
     made["stats"] = sizes(frame)

@@ -10,12 +10,12 @@ from functools import cached_property
 from typing import Final
 
 import posetlib as pl
-from browser.graph import Graph, Node, graph_of
+from browser.graph import Graph, graph_of
 from browser.sources import Source, SourceError
 from posetlib.change import NO_CHANGE
 from posetlib.trace import Operation, Player
 
-__all__ = ["FILE", "STRUCTURES", "Frame", "Story"]
+__all__ = ["FILE", "QUICK", "STRUCTURES", "Frame", "Story"]
 
 #: The structures to choose from, by short name.
 STRUCTURES: Final = {
@@ -24,6 +24,8 @@ STRUCTURES: Final = {
     "bf": "Balanced forest",
     "nrf": "Non-redundant forest",
 }
+#: So many operations are done unasked.
+QUICK: Final = 2_000
 #: The table that an uploaded snapshot holds, just as it is there.
 FILE: Final = "file"
 
@@ -36,8 +38,10 @@ class Frame:
     step: int
     snapshot: pl.Snapshot
     graph: Graph
-    #: The graph with the filters that the last operation took away, where they were.
+    #: The graph with the filters that the last operation took away, where they were, and the edges
+    #: that went with them.
     with_removed: Graph
+    removed_edges: frozenset[tuple[int, int]]
     change: pl.Change
     #: Covering tests so far, and those of the last operation; None for a file.
     covering_tests: int | None
@@ -105,7 +109,7 @@ class Story:
         snapshot = self.source.snapshot
         assert snapshot is not None
         graph = graph_of(snapshot, self.number, self.texts)
-        return Frame(FILE, len(self), snapshot, graph, graph, NO_CHANGE, None)
+        return Frame(FILE, len(self), snapshot, graph, graph, frozenset(), NO_CHANGE, None)
 
 
 def _natural(name: str) -> list[tuple[int, int | str]]:
@@ -145,13 +149,24 @@ class _Replay:
                 before = graph_of(was, number, self._story.texts)
         snapshot = self._player.table.snapshot(index=False)
         graph = graph_of(snapshot, number, self._story.texts)
+        both, lost = graph, frozenset[tuple[int, int]]()
+        if before is not None:
+            gone = {number[each]: before.nodes[number[each]] for each in change.removed}
+            nodes = {**graph.nodes, **gone}
+            lost = frozenset(
+                edge
+                for edge in before.edges
+                if (edge[0] in gone or edge[1] in gone) and edge[0] in nodes and edge[1] in nodes
+            )
+            both = Graph(nodes, (*graph.edges, *(each for each in before.edges if each in lost)))
         tests = self._tests[step]
         return Frame(
             self._structure,
             step,
             snapshot,
             graph,
-            _with_removed(graph, before, [number[each] for each in change.removed]),
+            both,
+            lost,
             change,
             tests,
             tests - self._tests[step - 1] if step else 0,
@@ -167,15 +182,3 @@ class _Replay:
                 self._tests.append(self._tests[-1] + made)
         while player.position > step:
             player.back()
-
-
-def _with_removed(graph: Graph, before: Graph | None, removed: list[int]) -> Graph:
-    if not removed or before is None:
-        return graph
-    nodes: dict[int, Node] = dict(graph.nodes)
-    edges = list(graph.edges)
-    for number in removed:
-        nodes[number] = before.nodes[number]
-    for number in removed:
-        edges.extend((each, number) for each in before.parents[number] if each in nodes)
-    return Graph(nodes, tuple(edges))

@@ -1,9 +1,9 @@
-/* Draws what the server has laid out, into graphs that Dash mounts; and what a pointer or a key does
-   there. All text goes in as text, never as HTML. */
+/* Draws what the server has laid out, into graphs that Dash mounts; and what a pointer does there. All
+   text goes in as text, never as HTML. */
 (function () {
   "use strict";
 
-  const KEYS = { ArrowLeft: [60, 0], ArrowRight: [-60, 0], ArrowUp: [0, 60], ArrowDown: [0, -60] };
+  const edges = window.posetlib.edges;
   const MARKS = { added: "good", matched: "good", removed: "bad", failed: "bad", moved: "move",
                   changed: "warn", assumed: "warn", witness: "warn" };
   const state = { drawings: {}, node: null, query: "", serial: 0, moved: new WeakSet() };
@@ -41,22 +41,35 @@
     return [colours.concat([ground, ground]).join(" "), stops.concat([end, "100%"]).join(" ")];
   }
 
+  /* How lines on the canvas of edges look, by their mark. */
+  function lookOf() {
+    const dashed = { removed: true };
+    const colours = { "": colour("edge"), near: colour("accent") };
+    Object.entries(MARKS).forEach(([mark, name]) => { colours[mark] = colour(name); });
+    return (mark) => ({ colour: colours[mark] || colours[""], dashed: Boolean(dashed[mark]) });
+  }
+
+  /* From afar the number alone is as large as its box allows. */
+  function letters(node, drawing) {
+    if (!node.cy().scratch("_far")) return drawing.text ? 14 : 12;
+    const head = node.data("head") || "";
+    return Math.min(drawing.text ? 42 : 17, (drawing.width - 12) / (0.62 * Math.max(2, head.length)));
+  }
+
   function styleOf(drawing) {
     const hues = Array.from({ length: 8 }, (_, i) => colour("hue-" + i));
     const ground = colour("node"), line = colour("node-line"), text = colour("text");
-    const many = drawing.edges > 1500;
     const style = [
       { selector: "node", style: {
         shape: "round-rectangle", width: drawing.width, height: drawing.height,
         "background-color": ground, "border-width": 1.5, "border-color": line,
         label: (n) => (n.cy().scratch("_far") ? n.data("head") : n.data("label")) || n.data("label"), color: text, "text-wrap": "wrap", "text-valign": "center",
-        "text-halign": "center", "font-size": (n) => (!drawing.text ? 17 : n.cy().scratch("_far") ? 42 : 14), "line-height": 1.2,
+        "text-halign": "center", "font-size": (n) => letters(n, drawing), "line-height": 1.2,
         "font-family": "system-ui, sans-serif",
         "min-zoomed-font-size": 4 } },
-      { selector: "edge", style: many
-        ? { width: 1, "line-color": colour("edge"), "curve-style": "haystack", "haystack-radius": 0 }  // opaque: three times as fast
-        : { width: 1.5, "line-color": colour("edge"), "curve-style": "straight",
-            "target-arrow-shape": "triangle", "target-arrow-color": colour("edge"), "arrow-scale": .8 } },
+      { selector: "edge", style: {
+        width: 1.5, "line-color": colour("edge"), "curve-style": "straight",
+        "target-arrow-shape": "triangle", "target-arrow-color": colour("edge"), "arrow-scale": .8 } },
       { selector: "node.root", style: { "border-width": 3 } },
       { selector: "node.folded", style: { "border-style": "double", "border-width": 5 } },
     ];
@@ -81,7 +94,8 @@
       { selector: ".moved", style: { "border-style": "double", "border-width": 7 } },
       { selector: ".changed, .assumed", style: { "border-style": "dotted" } },
       { selector: ".unvisited, .skipped, .pruned", style: { "border-style": "dotted" } },
-      { selector: ".unvisited", style: { opacity: .45 } },
+      /* What steps back does so by its box: its text stays as readable as any. */
+      { selector: "node.unvisited", style: { color: colour("muted"), "border-color": colour("line"), "border-width": 1.5, "background-color": colour("ground"), "background-fill": "solid" } },
       { selector: "node.broker", style: { shape: "ellipse", width: 120, height: 64, "font-size": 18, "font-weight": 600,
         "background-fill": "solid", "background-color": ground, "border-width": 3 } },
       { selector: "node.here", style: { shape: "hexagon", width: 140, height: 80 } },
@@ -89,7 +103,8 @@
         "text-background-color": colour("surface"), "text-background-opacity": 1, "text-background-padding": 4,
         "text-background-shape": "round-rectangle", width: 3, "curve-style": "bezier", "target-arrow-shape": "triangle", "arrow-scale": 1.4 } },
       { selector: "edge.quiet", style: { "line-style": "dotted", "target-arrow-shape": "none" } },
-      { selector: ".dim", style: { opacity: .2 } },
+      { selector: "edge.dim", style: { opacity: .2 } },
+      { selector: "node.dim", style: { color: colour("muted"), "background-fill": "solid", "background-color": colour("ground"), "border-color": colour("line"), "border-width": 1, "border-style": "solid" } },
       { selector: "node.found", style: { "border-color": colour("focus"), "border-width": 6, opacity: 1, "z-index": 8 } },
       { selector: "edge.near", style: { "line-color": colour("accent"), "target-arrow-color": colour("accent"), width: 4, opacity: 1, "z-index": 9 } },
       { selector: "node.near", style: { "border-color": colour("accent"), opacity: 1 } },
@@ -106,7 +121,7 @@
   }
 
   function drawOne(cy, panel, drawing) {
-    const animate = drawing.text && cy.nodes().length > 0 &&
+    const animate = drawing.text && !drawing.lines && cy.nodes().length > 0 &&
       !matchMedia("(prefers-reduced-motion: reduce)").matches && !document.hidden;
     const before = {};
     if (animate) cy.nodes().forEach((n) => { before[n.id()] = Object.assign({}, n.position()); });
@@ -114,7 +129,6 @@
     cy.stop(true, true);
     /* Large graphs move as pictures, and are drawn again when they rest. */
     const renderer = cy._private.renderer;
-    renderer.hideEdgesOnViewport = drawing.edges > 3000;
     renderer.textureOnViewport = drawing.nodes > 600;
     tell(panel, drawing);
     cy.resize();
@@ -122,7 +136,8 @@
     if (!state.moved.has(cy)) fit(cy);
     cy.scratch("_far", isFar(cy, drawing));
     const elements = prepared(drawing.elements, drawing.text);
-    const form = [drawing.text, drawing.width, drawing.height, drawing.edges > 1500].join();
+    const form = [drawing.text, drawing.width, drawing.height].join();
+    edges.show(cy, drawing, lookOf());
     cy.batch(() => {
       if (cy.scratch("_form") === form) return renew(cy, elements);
       cy.scratch("_form", form);
@@ -139,7 +154,7 @@
         }
       });
     }
-    pick(cy);
+    pick(cy, panel);
     find(cy);
     state.serial += 1;
     const serial = state.serial;
@@ -184,9 +199,10 @@
       y: cy.height() / 2 - level * (box.y1 + box.y2) / 2 } });
   }
 
-  /* From afar a filter shows its number alone, in letters that can be read. */
+  /* From afar a filter shows its number alone, in letters that can be read; from near, if it is
+     small, also who holds it. */
   function isFar(cy, drawing) {
-    return Boolean(drawing && drawing.text && cy.zoom() < 0.42);
+    return Boolean(drawing) && cy.zoom() < (drawing.text ? 0.65 : 1);
   }
 
   function follow(cy, panel) {
@@ -225,7 +241,7 @@
     }));
     const frame = document.getElementById("graph-" + panel);
     if (frame) frame.setAttribute("aria-label", (drawing.title || panel) + ": graph of " + drawing.nodes +
-      " filters and " + drawing.edges + " edges. Arrow keys move it, plus and minus zoom, F fits. The list beside it has the same filters.");
+      " filters and " + drawing.edges + " edges. Arrow keys move it, plus and minus zoom, F fits, Enter folds or unfolds the chosen filter. The list beside it has the same filters.");
   }
 
   function listen(cy, panel) {
@@ -256,7 +272,12 @@
   function askToFold(panel, node) {
     const number = Number(node.id());
     if (!Number.isInteger(number)) return;
-    window.dash_clientside.set_props(pageOf(panel) + "-fold_request", { data: { name: panel.slice(pageOf(panel).length + 1), number, open: node.hasClass("folded"), at: Date.now() } });
+    request([panel], number, node.hasClass("folded") ? "unfold" : "fold");
+  }
+
+  function request(asked, number, act) {
+    const page = pageOf(asked[0]), names = asked.map((panel) => panel.slice(page.length + 1));
+    window.dash_clientside.set_props(page + "-fold_request", { data: { names, number, act, at: Date.now() } });
   }
 
   function tooltip() {
@@ -287,14 +308,36 @@
     place.style.top = Math.max(4, Math.min(at.clientY + 14, innerHeight - box.height - 8)) + "px";
   }
 
-  function pick(cy) {
+  /* The lines of a filter, and what is at their other ends. */
+  function around(panel, node) {
+    const drawing = state.drawings[panel], lines = [], others = new Set();
+    if (!drawing || !drawing.lines || !node.nonempty()) return { lines, others };
+    const nodes = drawing.elements, place = nodes.findIndex((each) => each.data.id === node.id());
+    Object.values(drawing.lines).forEach((ends) => {
+      for (let i = 0; i < ends.length; i += 2) {
+        if (ends[i] !== place && ends[i + 1] !== place) continue;
+        [ends[i], ends[i + 1]].forEach((end) => lines.push(nodes[end].position.x, nodes[end].position.y));
+        others.add(nodes[ends[i] === place ? ends[i + 1] : ends[i]].data.id);
+      }
+    });
+    return { lines, others };
+  }
+
+  function neighbours(cy, panel, node) {
+    const near = around(panel, node).others;
+    return node.neighborhood("node").union(cy.nodes().filter((each) => near.has(each.id())));
+  }
+
+  function pick(cy, panel) {
+    const node = state.node === null ? cy.collection() : cy.$id(String(state.node));
     cy.batch(() => {
       cy.elements(".picked, .near").removeClass("picked near");
-      if (state.node === null || state.node === undefined) return;
-      const node = cy.$id(String(state.node));
       node.addClass("picked");
-      node.connectedEdges().addClass("near").connectedNodes().not(node).addClass("near");
+      node.connectedEdges().addClass("near");
+      if (node.nonempty()) neighbours(cy, panel, node).addClass("near");
     });
+    edges.pick(cy, around(panel, node).lines);
+    return node;
   }
 
   function find(cy) {
@@ -308,6 +351,7 @@
       cy.elements().not(found).addClass("dim");
       found.addClass("found");
     });
+    edges.dim(cy, Boolean(query));
     return found;
   }
 
@@ -325,242 +369,75 @@
   }
 
   function lookAt(number) {
-    everywhere((cy) => {
+    everywhere((cy, panel) => {
       const node = cy.$id(String(number));
       if (!node.nonempty()) return;
       state.moved.add(cy);
-      cy.stop().animate({ fit: { eles: node.closedNeighborhood(), padding: 60 } }, { duration: 250 });
+      cy.stop().animate({ fit: { eles: node.union(neighbours(cy, panel, node)), padding: 60 } }, { duration: 250 });
     });
   }
 
-  /* -- pointer and keyboard on what is not Dash's ------------------------------------------------- */
-
-  document.addEventListener("click", (event) => {
-    const chosen = event.target.closest && event.target.closest("[data-pick]");
-    if (chosen) {
-      const [page, number] = chosen.dataset.pick.split(" ");
-      window.dash_clientside.set_props(page + "-node", { data: Number(number) });
-      if (chosen.dataset.look) lookAt(Number(number));
-      return;
-    }
-    const button = event.target.closest && event.target.closest("[data-graph]");
-    if (button) {
-      const [what, panel] = button.dataset.graph.split(" ");
-      const cy = instance(panel);
-      if (!cy) return;
-      if (what === "fit") fit(cy);
-      if (what === "in") zoom(cy, 1.3);
-      if (what === "out") zoom(cy, 1 / 1.3);
-      if (what === "fold" && state.node !== null) askToFold(panel, cy.$id(String(state.node)));
-      return;
-    }
-    if (event.target.closest && event.target.closest("#theme")) {
-      setTheme(document.documentElement.dataset.theme === "dark" ? "light" : "dark", true);
-    }
-    if (event.target.closest && event.target.closest("#toggle-sources")) {
-      const hidden = document.querySelector(".body").classList.toggle("sources-hidden");
-      event.target.closest("#toggle-sources").setAttribute("aria-expanded", String(!hidden));
-    }
-  });
-
-  document.addEventListener("keydown", (event) => {
-    const frame = event.target.classList && event.target.classList.contains("graph") ? event.target : null;
-    if (!frame) return;
-    const cy = instance(frame.id.replace("graph-", ""));
-    if (!cy) return;
-    if (KEYS[event.key]) { state.moved.add(cy); cy.panBy({ x: KEYS[event.key][0], y: KEYS[event.key][1] }); }
-    else if (event.key === "+" || event.key === "=") zoom(cy, 1.3);
-    else if (event.key === "-") zoom(cy, 1 / 1.3);
-    else if (event.key === "f" || event.key === "F") fit(cy);
-    else return;
-    event.preventDefault();
-  });
-
-  /* A file that is too large is not even read: the page says so at once. */
-  function refuseLarge(event) {
-    const zone = event.target.closest && event.target.closest("[data-max-bytes]");
-    const files = (event.dataTransfer || event.target).files;
-    if (!zone || !files) return;
-    const limit = Number(zone.dataset.maxBytes);
-    const total = Array.from(files).reduce((sum, file) => sum + file.size, 0);
-    if (total <= limit) return;
-    const name = files[0].name;  // before the list is emptied
-    event.preventDefault();
-    event.stopImmediatePropagation();
-    if (event.target.type === "file") event.target.value = "";
-    window.dash_clientside.set_props("message", { children: name + ": " + total.toLocaleString("en") +
-      " bytes are more than the " + limit.toLocaleString("en") + " that an upload may have" });
-  }
-  document.addEventListener("change", refuseLarge, true);
-  document.addEventListener("drop", refuseLarge, true);
-
-  function setTheme(theme, keep) {
-    document.documentElement.dataset.theme = theme;
-    try { if (keep) localStorage.setItem("posetlib-theme", theme); } catch (error) { /* private mode */ }
-    const button = document.getElementById("theme");
-    if (button) button.setAttribute("aria-pressed", String(theme === "dark"));
-    everywhere((cy, panel) => { cy.style(styleOf(state.drawings[panel])); });
-  }
-  function wantedTheme() {
-    let kept = null;
-    try { kept = localStorage.getItem("posetlib-theme"); } catch (error) { /* private mode */ }
-    return kept || (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
-  }
-  setTheme(wantedTheme(), false);
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => setTheme(wantedTheme(), false));
-  /* The slider's thumb has no name of its own that a screen reader could say. */
-  function nameSliders(tries) {
-    const thumbs = document.querySelectorAll("[data-label] [role=slider]");
-    thumbs.forEach((thumb) => thumb.setAttribute("aria-label", thumb.closest("[data-label]").dataset.label));
-    if (!thumbs.length && tries < 20) setTimeout(() => nameSliders(tries + 1), 150);
+  function pan(cy, by) {
+    state.moved.add(cy);
+    cy.panBy(by);
   }
 
-  /* A long list, made of text nodes: as components of Dash it would take seconds. */
-  function element(name, className, text) {
-    const made = document.createElement(name);
-    if (className) made.className = className;
-    if (text !== undefined) made.textContent = text;
-    return made;
+  function fold(panel) {
+    const cy = instance(panel);
+    if (cy && state.node !== null) askToFold(panel, cy.$id(String(state.node)));
   }
 
-  function fill(place, cell) {
-    if (Array.isArray(cell)) return cell.forEach((each) => { fill(place, each); place.append(" "); });
-    if (typeof cell === "string") return place.append(cell);
-    if (cell.pick) {
-      const button = element("button", "link", cell.text);
-      button.dataset.pick = cell.pick;
-      if (cell.look) button.dataset.look = "yes";
-      button.setAttribute("aria-label", "Choose filter " + cell.text);
-      return place.append(button);
-    }
-    if (cell.chip) return place.append(element("span", "chip " + cell.chip, cell.text));
-    if (cell.code) return place.append(element("span", "filter", cell.text));
-    return place.append(element("div", "muted", cell.text));
+  function draw(drawings, number) {
+    state.node = number === undefined ? null : number;
+    state.drawings = drawings;
+    panels().forEach((panel) => whenMounted(panel, (cy) => {
+      if (state.drawings[panel] === drawings[panel]) drawOne(cy, panel, drawings[panel]);
+    }));
   }
 
-  function makeList(place, data) {
-    if (!place || !data) return;
-    const table = element("table"), body = element("tbody");
-    if (data.caption) table.append(element("caption", "", data.caption));
-    if (data.columns.length) {
-      const head = element("thead"), row = element("tr");
-      data.columns.forEach((name) => {
-        const cell = element("th", "", name);
-        cell.scope = "col";
-        row.append(cell);
-      });
-      head.append(row);
-      table.append(head);
-    }
-    data.rows.forEach((cells, i) => {
-      const row = element("tr", data.classes[i] || "");
-      cells.forEach((cell) => { const place = element("td"); fill(place, cell); row.append(place); });
-      body.append(row);
+  /* Mark the chosen filter everywhere; where it is folded away, ask for it. */
+  function choose(number) {
+    state.node = number === undefined ? null : number;
+    const asked = [];
+    everywhere((cy, panel) => {
+      const node = pick(cy, panel);
+      if (!node.nonempty()) {
+        if (state.node !== null && !state.drawings[panel].whole) asked.push(panel);
+        return;
+      }
+      const box = node.renderedBoundingBox();
+      if (box.x1 < 0 || box.y1 < 0 || box.x2 > cy.width() || box.y2 > cy.height()) cy.center(node);
     });
-    table.append(body);
-    const parts = data.rows.length ? [table] : [];
-    if (data.note) parts.push(element("p", "muted", data.note));
-    place.replaceChildren(...parts);
+    if (asked.length) request(asked, state.node, "reveal");
   }
 
-  /* -- what Dash calls ----------------------------------------------------------------------------- */
+  function search(query) {
+    state.query = query || "";
+    const numbers = new Set(), wanted = Boolean(state.query.trim());
+    everywhere((cy) => {
+      const found = find(cy);
+      found.forEach((n) => numbers.add(n.id()));
+      if (found.nonempty() && found.length <= 12) {
+        state.moved.add(cy);
+        cy.animate({ fit: { eles: found, padding: 80 } }, { duration: 250 });
+      } else if (!wanted && cy.scratch("_searched")) fit(cy);
+      cy.scratch("_searched", wanted);
+    });
+    if (!wanted) return "";
+    const all = panels().every((panel) => state.drawings[panel].whole);
+    return numbers.size + (all ? " found" : " found of those drawn");
+  }
 
-  window.dash_clientside = window.dash_clientside || {};
-  window.dash_clientside.posets = {
-    draw: function (drawings, number) {
-      if (!drawings) return window.dash_clientside.no_update;
-      state.node = number === undefined ? null : number;
-      state.drawings = drawings;
-      panels().forEach((panel) => whenMounted(panel, (cy) => {
-        if (state.drawings[panel] === drawings[panel]) drawOne(cy, panel, drawings[panel]);
-      }));
-      return window.dash_clientside.no_update;
-    },
-    pick: function (number) {
-      state.node = number === undefined ? null : number;
-      everywhere((cy) => {
-        pick(cy);
-        const node = cy.$id(String(state.node));
-        if (!node.nonempty()) return;
-        const box = node.renderedBoundingBox();
-        if (box.x1 < 0 || box.y1 < 0 || box.x2 > cy.width() || box.y2 > cy.height()) cy.center(node);
-      });
-      return window.dash_clientside.no_update;
-    },
-    list: function (data) {
-      const input = window.dash_clientside.callback_context.inputs_list[0];
-      makeList(document.getElementById(input.id.replace(/_data$/, "")), data);
-      return window.dash_clientside.no_update;
-    },
-    search: function (query) {
-      state.query = query || "";
-      const numbers = new Set();
-      everywhere((cy) => {
-        const found = find(cy);
-        found.forEach((n) => numbers.add(n.id()));
-        if (found.nonempty() && found.length <= 12) { state.moved.add(cy); cy.animate({ fit: { eles: found, padding: 80 } }, { duration: 250 }); }
-        else if (!state.query.trim()) fit(cy);
-      });
-      return state.query.trim() ? numbers.size + " found" : "";
-    },
-    /* Buttons and the clock move the slider; everything else follows from the slider. */
-    transport: function (first, back, play, forward, last, ticks, value, max, stopped) {
-      const context = window.dash_clientside.callback_context;
-      const no = window.dash_clientside.no_update;
-      const by = (context.triggered_id || "").split("-").pop();
-      const at = value || 0;
-      if (by === "play") {
-        const start = stopped;
-        return [start && at >= max ? 0 : no, !start, start ? "❚❚ Pause" : "▶ Play"];
-      }
-      if (by === "tick") {
-        if (stopped) return [no, no, no];
-        const drawn = Object.values(state.drawings).every((d) => d.step === undefined || d.step === at);
-        if (!drawn) return [no, no, no];
-        return at < max ? [at + 1, no, no] : [no, true, "▶ Play"];
-      }
-      const next = { first: 0, back: Math.max(0, at - 1), forward: Math.min(max, at + 1), last: max }[by];
-      return [next === undefined ? no : next, true, "▶ Play"];
-    },
-    remember: function () {
-      /* Pairs of a name and a value, then the view: the view with these in it. */
-      const view = Object.assign({}, arguments[arguments.length - 1]);
-      const inputs = window.dash_clientside.callback_context.inputs_list;
-      for (let i = 0; i < arguments.length - 1; i += 1) {
-        const input = inputs[i];
-        const value = arguments[i];
-        const id = input && input.id;
-        if (!id || typeof id !== "string") continue;
-        const name = id.slice(id.indexOf("-") + 1);
-        if (value === null || value === undefined || value === "" || (Array.isArray(value) && !value.length)) delete view[name];
-        else view[name] = Array.isArray(value) ? value.join(",") : String(value);
-      }
-      return view;
-    },
-    address: function (recipe, view) {
-      if (!recipe) return window.dash_clientside.no_update;
-      const query = new URLSearchParams();
-      const put = (values) => Object.entries(values || {}).forEach(([name, value]) => {
-        if (value !== "" && value !== null) query.set(name, value);
-      });
-      put(recipe);
-      put(view);
-      const target = window.location.pathname + "?" + query.toString();
-      if (target.length < 14000 && target !== window.location.pathname + window.location.search) {
-        window.history.replaceState(window.history.state, "", target);
-      }
-      return window.dash_clientside.no_update;
-    },
-    nav: function (pathname) {
-      document.querySelectorAll(".nav a").forEach((link) => {
-        const here = link.getAttribute("href") === pathname;
-        if (here) link.setAttribute("aria-current", "page");
-        else link.removeAttribute("aria-current");
-      });
-      const button = document.getElementById("theme");
-      if (button) button.setAttribute("aria-pressed", String(document.documentElement.dataset.theme === "dark"));
-      nameSliders(0);
-      return window.dash_clientside.no_update;
-    },
-  };
+  function restyle() {
+    everywhere((cy, panel) => {
+      cy.style(styleOf(state.drawings[panel]));
+      edges.restyle(cy, lookOf());
+    });
+  }
+
+  function atStep(step) {
+    return Object.values(state.drawings).every((each) => each.step === undefined || each.step === step);
+  }
+
+  window.posetlib.graphs = { atStep, choose, draw, fit, fold, instance, lookAt, pan, restyle, search, zoom };
 })();

@@ -10,8 +10,9 @@ from dash.exceptions import PreventUpdate
 
 from browser import ids
 from browser.diffing import Comparison, Listed, compare
-from browser.elements import MARKS, drawing
-from browser.graph import Graph, fold
+from browser.elements import MARKS
+from browser.folds import read_folds
+from browser.graph import NO_FOLDS, Graph
 from browser.listing import Cell, chip, code, listing, pick
 from browser.pages import parts
 from browser.pages.attributes import aria
@@ -22,10 +23,10 @@ from browser.pages.stepping import (
     register_memory,
     register_search,
 )
-from browser.picture import chips
+from browser.picture import chips, graph_drawing
 from browser.sources import SourceError, read_files
 from browser.state import Library
-from browser.story import FILE, STRUCTURES, Story
+from browser.story import FILE, QUICK, STRUCTURES, Story
 
 __all__ = ["layout", "register"]
 
@@ -77,21 +78,13 @@ def layout(library: Library, recipe: dict[str, str], view: dict[str, str]) -> Co
             ),
             html.Div(
                 [
-                    html.Div(
-                        dcc.RadioItems(
-                            id=_at(ids.MODE),
-                            options=[
-                                {"label": "Overlay", "value": "overlay"},
-                                {"label": "Side by side", "value": "sides"},
-                            ],
-                            value=mode if mode in ("overlay", "sides") else "overlay",
-                            inline=True,
-                        ),
-                        className="choices",
-                        role="group",
-                        **aria(label="How to show both"),
+                    parts.one_of(
+                        _at(ids.MODE),
+                        {"overlay": "Overlay", "sides": "Side by side"},
+                        mode,
+                        "How to show both",
                     ),
-                    parts.search_box(NAME),
+                    parts.search_box(NAME, view.get(ids.SEARCH, "")),
                     html.Button("Export as JSON", id=_at(ids.EXPORT)),
                     dcc.Download(id=_at(ids.DOWNLOAD)),
                 ],
@@ -99,18 +92,15 @@ def layout(library: Library, recipe: dict[str, str], view: dict[str, str]) -> Co
             ),
             html.Div(
                 [
-                    html.Div(
-                        [html.Div(id=_at(ids.GRID), className="grid one")],
-                    ),
+                    html.Div(id=_at(ids.GRID), className="grid one"),
                     parts.inspector(
-                        html.Section(
-                            [
-                                html.H2("Changes"),
-                                html.Div(id=_at(ids.COUNTS), role="status"),
-                                parts.long_list(NAME, ids.CHANGES, "scroll tall"),
-                            ],
-                            className="card list",
+                        parts.card(
+                            "Changes",
+                            html.Div(id=_at(ids.COUNTS), role="status"),
+                            parts.long_list(NAME, ids.CHANGES, "scroll tall"),
+                            class_name="card list",
                         ),
+                        parts.signs(_WORDS),
                     ),
                 ],
                 className="work",
@@ -135,28 +125,22 @@ def _side(library: Library, story: Story, side: str, view: Mapping[str, str]) ->
             html.Div(
                 [
                     html.H2(side.upper()),
-                    html.Label(
-                        [
-                            "Structure",
-                            dcc.Dropdown(
-                                options, chosen, id=_of(side, "structure"), clearable=False
-                            ),
-                        ],
-                        className="grow",
+                    parts.labelled(
+                        "Structure",
+                        dcc.Dropdown(options, chosen, id=_of(side, "structure"), clearable=False),
+                        "grow",
                     ),
-                    html.Label(
-                        [
-                            "After so many operations",
-                            dcc.Input(
-                                id=_of(side, "step"),
-                                type="number",
-                                min=0,
-                                step=1,
-                                value=step,
-                                placeholder="all",
-                                debounce=True,
-                            ),
-                        ]
+                    parts.labelled(
+                        "After so many operations",
+                        dcc.Input(
+                            id=_of(side, "step"),
+                            type="number",
+                            min=0,
+                            step=1,
+                            value=step,
+                            placeholder="all" if len(story) <= QUICK else f"{QUICK:,}",
+                            debounce=True,
+                        ),
                     ),
                 ],
                 className="row end",
@@ -185,7 +169,7 @@ def chosen_side(
     if structure not in story.structures:
         structure = next(iter(story.structures))
     length = len(story)
-    at = min(length, 2_000) if step is None else min(max(step, 0), length)
+    at = min(length, QUICK) if step is None else min(max(step, 0), length)
     return Side(story, structure, at, uploaded=bool(document))
 
 
@@ -222,6 +206,7 @@ def register(app: Dash, library: Library) -> None:
         app,
         NAME,
         (ids.MODE, "value"),
+        (ids.SEARCH, "value"),
         *(
             (ids.side(side, part), prop)
             for side in _SIDES
@@ -269,21 +254,13 @@ def register(app: Dash, library: Library) -> None:
         names = [a.name, b.name]
 
         def drawn(name: str, graph: Graph, title: str) -> dict[str, Any]:
-            closed, opened = (folds or {}).get(name, ((), ()))
-            shown = fold(
+            made = graph_drawing(
                 graph,
-                closed=set(closed),
-                opened=set(opened),
-                max_nodes=limits.drawn_nodes,
-                max_edges=limits.drawn_edges,
-            )
-            made = drawing(
-                graph,
-                shown,
+                limits,
+                read_folds(folds).get(name, NO_FOLDS),
                 palette=palette,
                 marks=found.marks,
                 edge_marks=found.edge_marks,
-                labelled=limits.labelled_nodes,
                 ratio=1.6 if name == "both" else 0.95,
             )
             here = {each: marks for each, marks in found.marks.items() if each in graph.nodes}

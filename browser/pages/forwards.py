@@ -10,6 +10,7 @@ from dash.exceptions import PreventUpdate
 
 import posetlib as pl
 from browser import ids
+from browser.folds import read_folds
 from browser.forwards import (
     MECHANISMS,
     Message,
@@ -97,83 +98,59 @@ def layout(library: Library, recipe: dict[str, str], view: dict[str, str]) -> Co
                         className="grid",
                     ),
                     parts.inspector(
-                        html.Section(
-                            [
-                                html.H2("Messages of this step"),
-                                html.Div(id=_at(ids.STEP_MESSAGES), role="status"),
-                            ],
-                            className="card",
+                        parts.card(
+                            "Messages of this step",
+                            html.Div(id=_at(ids.STEP_MESSAGES), role="status"),
                         ),
-                        _question(story),
+                        _question(story, view),
                     ),
                 ],
                 className="work",
             ),
-            html.Section(
-                [
-                    html.H2("The mechanisms side by side"),
-                    html.P(id=_at(ids.SUMMARY), role="status"),
-                    parts.long_list(NAME, ids.MECHANISMS, "scroll tall"),
-                ],
-                className="card spaced",
+            parts.card(
+                "The mechanisms side by side",
+                html.P(id=_at(ids.SUMMARY), role="status"),
+                parts.long_list(NAME, ids.MECHANISMS, "scroll tall"),
+                class_name="card spaced",
             ),
             *parts.stores(NAME, recipe, view),
         ]
     )
 
 
-def _question(story: Story) -> Component:
+def _question(story: Story, view: Mapping[str, str]) -> Component:
     first = story.trace[0]
-    return html.Section(
-        [
-            html.H2("What would be sent?"),
-            html.Div(
-                dcc.RadioItems(
-                    id=_at(ids.OPERATION),
-                    options=[
-                        {"label": "Subscribe", "value": "add"},
-                        {"label": "Unsubscribe", "value": "remove"},
-                    ],
-                    value="remove",
-                    inline=True,
+    source = view.get(ids.SOURCE) or str(first.interface)
+    text = view.get(ids.FILTER) or ("" if first.item is None else str(first.item))
+    mechanism = view.get(ids.MECHANISM, "")
+    return parts.card(
+        "What would be sent?",
+        parts.one_of(
+            _at(ids.OPERATION),
+            {"remove": "Unsubscribe", "add": "Subscribe"},
+            view.get(ids.OPERATION, ""),
+            "Operation",
+        ),
+        html.Div(
+            [
+                parts.labelled("From", dcc.Input(id=_at(ids.SOURCE), type="text", value=source)),
+                parts.labelled(
+                    "Mechanism",
+                    dcc.Dropdown(
+                        list(MECHANISMS),
+                        mechanism if mechanism in MECHANISMS else "poset",
+                        id=_at(ids.MECHANISM),
+                        clearable=False,
+                    ),
                 ),
-                className="choices",
-                role="group",
-                **aria(label="Operation"),
-            ),
-            html.Div(
-                [
-                    html.Label(
-                        [
-                            "From",
-                            dcc.Input(id=_at(ids.SOURCE), type="text", value=str(first.interface)),
-                        ]
-                    ),
-                    html.Label(
-                        [
-                            "Mechanism",
-                            dcc.Dropdown(
-                                list(MECHANISMS), "poset", id=_at(ids.MECHANISM), clearable=False
-                            ),
-                        ]
-                    ),
-                ],
-                className="fields",
-            ),
-            html.Label(
-                [
-                    "Filter",
-                    dcc.Input(
-                        id=_at(ids.FILTER),
-                        type="text",
-                        value="" if first.item is None else str(first.item),
-                    ),
-                ]
-            ),
-            html.Div(html.Button("Show", id=_at(ids.SEND), className="primary"), className="row"),
-            html.Div(id=_at(ids.MESSAGES), role="status"),
-        ],
-        className="card",
+            ],
+            className="fields",
+        ),
+        parts.labelled("Filter", dcc.Input(id=_at(ids.FILTER), type="text", value=text)),
+        html.Div(
+            html.Button("Show", id=_at(ids.SEND), className="primary"), className="row spaced"
+        ),
+        html.Div(id=_at(ids.MESSAGES), role="status"),
     )
 
 
@@ -248,7 +225,8 @@ def register(app: Dash, library: Library) -> None:
     register_steps(app, library, NAME)
     register_graphs(app, NAME)
     register_list(app, NAME, ids.MECHANISMS)
-    register_memory(app, NAME, (ids.STEP, "value"), (ids.NEIGHBOURS, "value"))
+    asked = (ids.OPERATION, ids.SOURCE, ids.FILTER, ids.MECHANISM)
+    register_memory(app, NAME, *((each, "value") for each in (ids.STEP, ids.NEIGHBOURS, *asked)))
 
     @app.callback(
         Output(_at(ids.DRAWINGS), "data"),
@@ -273,7 +251,9 @@ def register(app: Dash, library: Library) -> None:
         operation = story.trace[step - 1] if step else None
         drawings = {
             ids.panel(NAME, "fp"): {
-                **frame_drawing(story, frame, limits, folds=folds, notes=notes, ratio=0.95),
+                **frame_drawing(
+                    story, frame, limits, folds=read_folds(folds), notes=notes, ratio=0.95
+                ),
                 "step": step,
             },
             ids.panel(NAME, "step"): {
@@ -292,10 +272,7 @@ def register(app: Dash, library: Library) -> None:
         State(_at(ids.HERE), "data"),
         State(_at(ids.STEP), "value"),
         State(_at(ids.NEIGHBOURS), "value"),
-        State(_at(ids.OPERATION), "value"),
-        State(_at(ids.SOURCE), "value"),
-        State(_at(ids.FILTER), "value"),
-        State(_at(ids.MECHANISM), "value"),
+        *(State(_at(each), "value") for each in asked),
         prevent_initial_call=True,
     )
     def ask(clicks: Any, recipe: Any, step: Any, neighbours: Any, *question: Any) -> Any:

@@ -10,14 +10,10 @@ from dash.exceptions import PreventUpdate
 
 from browser import ids
 from browser.elements import MARKS
+from browser.folds import read_folds
 from browser.matching import Match, match, random_notification, read_notification, why
 from browser.pages import parts
-from browser.pages.stepping import (
-    register_graphs,
-    register_memory,
-    register_search,
-    register_steps,
-)
+from browser.pages.stepping import frames_of, register_structures, renewed_grid
 from browser.picture import chips, frame_drawing
 from browser.sources import SourceError
 from browser.state import Library
@@ -45,28 +41,22 @@ def layout(library: Library, recipe: dict[str, str], view: dict[str, str]) -> Co
             parts.head("Match", "From the roots into matching filters only [T, Alg. 6]."),
             html.Div(
                 [
-                    html.Label(
-                        [
-                            "Notification (JSON)",
-                            dcc.Input(
-                                id=_at(ids.NOTIFICATION), type="text", value=text, debounce=True
-                            ),
-                        ],
-                        className="grow code",
+                    parts.labelled(
+                        "Notification (JSON)",
+                        dcc.Input(id=_at(ids.NOTIFICATION), type="text", value=text, debounce=True),
+                        "grow code whole",
                     ),
-                    html.Label(
-                        [
-                            "At most so many tests",
-                            dcc.Input(
-                                id=_at(ids.MAX_TESTS),
-                                type="number",
-                                min=0,
-                                step=1,
-                                value=int(bound) if bound.isdigit() and len(bound) < 9 else None,
-                                placeholder="no bound",
-                                debounce=True,
-                            ),
-                        ]
+                    parts.labelled(
+                        "At most so many tests",
+                        dcc.Input(
+                            id=_at(ids.MAX_TESTS),
+                            type="number",
+                            min=0,
+                            step=1,
+                            value=int(bound) if bound.isdigit() and len(bound) < 9 else None,
+                            placeholder="no bound",
+                            debounce=True,
+                        ),
                     ),
                     html.Button("Match", id=_at(ids.MATCH), className="primary"),
                     html.Button("Another notification", id=_at(ids.RANDOM)),
@@ -74,34 +64,21 @@ def layout(library: Library, recipe: dict[str, str], view: dict[str, str]) -> Co
                 className="toolbar end",
             ),
             html.Div(
-                [parts.structure_choice(NAME, story, shown), parts.search_box(NAME)],
+                [
+                    parts.structure_choice(NAME, story, shown),
+                    parts.search_box(NAME, view.get(ids.SEARCH, "")),
+                ],
                 className="toolbar",
             ),
             parts.transport(NAME, len(story), parts.chosen_step(view, story)),
-            html.Div(
-                [
-                    html.Div(
-                        parts.grid(NAME, {each: parts.title(story, each) for each in shown}),
-                        id=_at(ids.GRID),
-                        className=parts.grid_class(len(shown)),
-                    ),
-                    parts.inspector(
-                        html.Section(
-                            [html.H2("Answer"), html.Div(id=_at(ids.ANSWER), role="status")],
-                            className="card",
-                        ),
-                        html.Section(
-                            [html.H2("Chosen filter"), html.Div(id=_at(ids.DETAIL))],
-                            className="card",
-                        ),
-                        html.Section(
-                            [html.H2("Signs"), parts.marks_legend(_MARKS)], className="card"
-                        ),
-                    ),
-                ],
-                className="work",
+            parts.graph_area(
+                NAME,
+                story,
+                shown,
+                parts.card("Answer", html.Div(id=_at(ids.ANSWER), role="status")),
+                parts.card("Chosen filter", html.Div(id=_at(ids.DETAIL))),
+                parts.signs(_MARKS),
             ),
-            dcc.Store(id=_at(ids.MOUNTED), data=shown),
             *parts.stores(NAME, recipe, view),
         ]
     )
@@ -138,17 +115,7 @@ def answer(story: Story, found: Mapping[str, Match], sizes: Mapping[str, int]) -
 def register(app: Dash, library: Library) -> None:
     """Add the callbacks of the page."""
     limits = library.config.limits
-    register_steps(app, library, NAME)
-    register_search(app, NAME)
-    register_graphs(app, NAME)
-    register_memory(
-        app,
-        NAME,
-        (ids.SHOW, "value"),
-        (ids.STEP, "value"),
-        (ids.NOTIFICATION, "value"),
-        (ids.MAX_TESTS, "value"),
-    )
+    register_structures(app, library, NAME, (ids.NOTIFICATION, "value"), (ids.MAX_TESTS, "value"))
 
     @app.callback(
         Output(_at(ids.NOTIFICATION), "value"),
@@ -189,8 +156,7 @@ def register(app: Dash, library: Library) -> None:
         mounted: Any,
     ) -> Any:
         story = library.story(recipe)
-        shown = [each for each in story.structures if each in (chosen or [])]
-        frames = {each: story.frame(each, step or 0) for each in shown}
+        frames = frames_of(story, chosen, step)
         try:
             notification = read_notification(text or "")
             found = {
@@ -202,15 +168,14 @@ def register(app: Dash, library: Library) -> None:
         words = {name: f"{MARKS[name][0]} {name}" for name in _MARKS}
         for each, frame in frames.items():
             marks = found[each].marks
-            made = frame_drawing(story, frame, limits, folds=folds, marks=marks, ratio=0.95)
+            made = frame_drawing(
+                story, frame, limits, folds=read_folds(folds), marks=marks, ratio=0.95
+            )
             made["chips"] = chips(marks, words)
             drawings[ids.panel(NAME, each)] = {**made, "step": step or 0}
-        panels: tuple[Any, ...] = (no_update, no_update, no_update)
-        if shown != mounted:
-            titles = {each: parts.title(story, each) for each in shown}
-            panels = (parts.grid(NAME, titles), parts.grid_class(len(shown)), shown)
         sizes = {each: len(frame.graph.nodes) for each, frame in frames.items()}
-        return (*panels, drawings, answer(story, found, sizes), "")
+        told = answer(story, found, sizes)
+        return (*renewed_grid(NAME, story, list(frames), mounted), drawings, told, "")
 
     @app.callback(
         Output(_at(ids.DETAIL), "children"),
@@ -244,13 +209,10 @@ def reasons(
     """Return why a filter does or does not match, and was or was not tested, by structure."""
     if number is None or number not in story.filters:
         return [html.P("Click a filter to see why it does or does not match.", className="muted")]
-    text = html.Span(str(story.filters[number]), className="filter")
-    made: list[Component] = [html.P([html.Strong(f"#{number} "), text])]
-    for structure in story.structures:
-        if structure in chosen:
-            frame = story.frame(structure, step)
-            found = match(story, frame, notification, bound)
-            sentences = why(story, frame.graph, found, notification, number)
-            made.append(html.H3(parts.title(story, structure)))
-            made.append(html.Ul([html.Li(sentence) for sentence in sentences]))
+    made: list[Component] = [parts.told_filter(number, str(story.filters[number]))]
+    for structure, frame in frames_of(story, chosen, step).items():
+        found = match(story, frame, notification, bound)
+        sentences = why(story, frame.graph, found, notification, number)
+        made.append(html.H3(parts.title(story, structure)))
+        made.append(html.Ul([html.Li(sentence) for sentence in sentences]))
     return made

@@ -11,33 +11,36 @@ from dash import dcc, html
 from browser import ids
 from browser.elements import MARKS
 from browser.pages.attributes import aria, data
-from browser.story import FILE, Story
+from browser.story import FILE, QUICK, Story
 
 __all__ = [
+    "card",
     "chosen",
     "chosen_step",
+    "graph_area",
     "graph_panel",
     "grid",
     "grid_class",
     "head",
     "hue",
     "inspector",
+    "labelled",
     "legend",
     "long_list",
-    "marks_legend",
+    "one_of",
     "pick_button",
     "picks",
     "search_box",
+    "signs",
     "stores",
     "structure_choice",
     "title",
+    "told_filter",
     "transport",
 ]
 
 Component = Any
 HUES = 8
-#: So many operations are done unasked.
-_QUICK = 2_000
 
 
 def hue(place: int) -> str:
@@ -58,16 +61,23 @@ def legend(story: Story, limit: int = 24) -> list[Component]:
     return parts
 
 
-def marks_legend(marks: Iterable[str]) -> Component:
-    """Return the signs of marks with their words."""
-    return html.Div(
-        [
-            html.Span(f"{MARKS[mark][0]} {MARKS[mark][1]}", className=f"chip {mark}")
-            for mark in marks
-        ],
-        className="row",
-        role="note",
-    )
+def signs(marks: Iterable[str]) -> Component:
+    """Return a card that says what signs and lines mean."""
+    rows: list[Component] = []
+    for mark in marks:
+        sign, words = MARKS[mark]
+        rows += [html.Dt(html.Span(sign, className=f"chip {mark}")), html.Dd(words)]
+    for look, words in _LINES.items():
+        rows += [html.Dt(html.Span("#1", className=f"sample {look}")), html.Dd(words)]
+    return card("Signs", html.Dl(rows, className="signs"), class_name="card signs-card")
+
+
+#: How a filter is drawn besides its signs.
+_LINES = {
+    "root": "a thick line: a root",
+    "folded": "a double line and ▸: what is below is folded",
+    "holder": "a coloured edge: the interface, see Source",
+}
 
 
 def head(title: str, about: str) -> Component:
@@ -98,7 +108,8 @@ def stores(page: str, recipe: Mapping[str, str], view: Mapping[str, str]) -> lis
     return [
         dcc.Store(id=ids.at(page, ids.HERE), data=dict(recipe)),
         dcc.Store(id=ids.at(page, ids.NODE), data=node),
-        *(dcc.Store(id=ids.at(page, each)) for each in (ids.FOLDS, ids.FOLD_REQUEST, ids.DRAWINGS)),
+        dcc.Store(id=ids.at(page, ids.FOLDS), data=view.get(ids.FOLDS, "")),
+        *(dcc.Store(id=ids.at(page, each)) for each in (ids.FOLD_REQUEST, ids.DRAWINGS)),
     ]
 
 
@@ -125,15 +136,9 @@ def graph_panel(panel: str, title: str, *, fold: bool = True) -> Component:
         )
     return html.Section(
         [
-            html.Header(html.H2(title)),
+            html.Header([html.H2(title), html.Div(buttons, className="row graph-buttons")]),
             html.Div(id=f"stats-{panel}", className="stats"),
-            html.Div(
-                [
-                    html.Div(id=f"chips-{panel}", className="chips"),
-                    html.Div(buttons, className="row graph-buttons"),
-                ],
-                className="panel-tools",
-            ),
+            html.Div(id=f"chips-{panel}", className="chips"),
             html.Div(id=f"note-{panel}", className="note", role="status"),
             html.Div(
                 cyto.Cytoscape(
@@ -287,6 +292,52 @@ def picks(page: str, numbers: Sequence[int], limit: int = 12) -> list[Component]
     return parts
 
 
+def labelled(text: str, component: Component, class_name: str = "") -> Component:
+    """Return a control with its name above it."""
+    return html.Label([text, component], className=class_name or None)
+
+
+def one_of(id_: str, options: Mapping[str, str], value: str, label: str) -> Component:
+    """Return buttons of which one is pressed: values with their words."""
+    return html.Div(
+        dcc.RadioItems(
+            id=id_,
+            options=[{"label": word, "value": each} for each, word in options.items()],
+            value=value if value in options else next(iter(options)),
+            inline=True,
+        ),
+        className="choices",
+        role="radiogroup",
+        **aria(label=label),
+    )
+
+
+def graph_area(page: str, story: Story, shown: Sequence[str], *cards: Component) -> Component:
+    """Return the graphs of structures, with the cards beside them, and the store of which."""
+    return html.Div(
+        [
+            html.Div(
+                grid(page, {each: title(story, each) for each in shown}),
+                id=ids.at(page, ids.GRID),
+                className=grid_class(len(shown)),
+            ),
+            inspector(*cards),
+            dcc.Store(id=ids.at(page, ids.MOUNTED), data=list(shown)),
+        ],
+        className="work",
+    )
+
+
+def card(heading: str, *content: Component, class_name: str = "card") -> Component:
+    """Return a card with a heading."""
+    return html.Section([html.H2(heading), *content], className=class_name)
+
+
+def told_filter(number: int, text: str) -> Component:
+    """Return a filter by its number and text."""
+    return html.P([html.Strong(f"#{number} "), html.Span(text, className="filter")])
+
+
 def inspector(*cards: Component) -> Component:
     """Return the column beside the graphs."""
     return html.Div(list(cards), className="inspector")
@@ -303,4 +354,4 @@ def chosen_step(view: Mapping[str, str], story: Story) -> int:
     text = view.get(ids.STEP, "")
     if text.isascii() and text.isdigit() and len(text) < 10:
         return min(int(text), len(story))
-    return min(len(story), _QUICK)
+    return min(len(story), QUICK)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from dash import ALL, Dash, Input, Output, State, ctx, dcc, html, no_update
 from dash.exceptions import PreventUpdate
 
 from browser import ids
+from browser.config import Limits
 from browser.directories import Report, neighbourhood, read_report, reports, snapshot_of
 from browser.elements import drawing
 from browser.graph import Shown
@@ -63,15 +65,9 @@ def layout(library: Library, recipe: dict[str, str], view: dict[str, str]) -> Co
                 [
                     html.Div(
                         [
+                            parts.card("Reports", html.Div(choice, className="choices stacked")),
                             html.Section(
-                                [
-                                    html.H2("Reports"),
-                                    html.Div(choice, className="choices stacked"),
-                                ],
-                                className="card",
-                            ),
-                            html.Section(
-                                [html.Div(id=_at(ids.REPORTS), className="scroll tall")],
+                                [html.Div(id=_at(ids.REPORTS))],
                                 className="card",
                                 **aria(label="Report"),
                             ),
@@ -79,22 +75,28 @@ def layout(library: Library, recipe: dict[str, str], view: dict[str, str]) -> Co
                     ),
                     html.Div(
                         [
-                            parts.graph_panel(ids.panel(NAME, "witness"), "Witness", fold=False),
+                            html.Div(id=_at(ids.WITNESS_NONE), className="card", role="status"),
                             html.Div(
-                                html.P(
-                                    "Where an invariant is violated, the report has witnesses: "
-                                    "open one to see it here.",
-                                    className="muted",
-                                ),
-                                id=_at(ids.WITNESS),
-                                className="card spaced",
-                                role="status",
+                                [
+                                    parts.graph_panel(
+                                        ids.panel(NAME, "witness"), "Witness", fold=False
+                                    ),
+                                    html.Div(
+                                        id=_at(ids.WITNESS_TEXT),
+                                        className="card spaced",
+                                        role="status",
+                                    ),
+                                ],
+                                id=_at(ids.WITNESS_GRAPH),
+                                hidden=True,
                             ),
-                        ]
+                        ],
+                        className="follows",
                     ),
                 ],
                 className="sides runs",
             ),
+            dcc.Store(id=_at(ids.WITNESS), data=view.get(ids.WITNESS, "")),
             *parts.stores(NAME, recipe, view),
         ]
     )
@@ -117,7 +119,12 @@ def report_table(report: Report) -> list[Component]:
     structure = content.get("structure")
     if isinstance(structure, str):
         facts.insert(0, structure.upper())
-    head = [html.Th(each) for each in ("Invariant", "Verdict", "Checked", "Violations")]
+    head = [
+        html.Th("Invariant"),
+        html.Th("Verdict"),
+        html.Th("Checked", className="number"),
+        html.Th("Violations", className="number"),
+    ]
     body: list[Component] = []
     for each in content["invariants"]:
         sign, name = _SIGNS.get(each["verdict"], (each["verdict"], "badge na"))
@@ -131,30 +138,32 @@ def report_table(report: Report) -> list[Component]:
                 ]
             )
         )
-        for place, witness in enumerate(each.get("witnesses", [])):
-            body.append(
-                html.Tr(
-                    html.Td(
-                        [
-                            html.Button(
-                                "Open in the graph",
-                                id=ids.witness(each["name"], place),
-                                className="small",
-                                disabled=not witness_ids(witness),
-                                **aria(label=f"Open witness {place + 1} of {each['name']}"),
-                            ),
-                            " ",
-                            html.Span(witness_text(witness), className="filter"),
-                        ],
-                        colSpan=4,
-                    )
-                )
-            )
+        body += [
+            html.Tr(html.Td(_offered(each["name"], place, witness), colSpan=4))
+            for place, witness in enumerate(each.get("witnesses", []))
+        ]
     return [
-        html.H2([html.Span(report.name), " "]),
+        html.H2(report.name),
         html.P([html.Strong(verdict), f" {' · '.join(facts)}"]),
-        html.Table([html.Thead(html.Tr(head)), html.Tbody(body)]),
+        html.Div(html.Table([html.Thead(html.Tr(head)), html.Tbody(body)]), className="scroll"),
     ]
+
+
+def _offered(invariant: str, place: int, witness: object) -> Component:
+    return html.Div(
+        [
+            html.Button(
+                "Open",
+                id=ids.witness(invariant, place),
+                className="small",
+                title="Open it in the graph",
+                disabled=not witness_ids(witness),
+                **aria(label=f"Open witness {place + 1} of {invariant} in the graph"),
+            ),
+            html.Span(witness_text(witness), className="filter"),
+        ],
+        className="witness",
+    )
 
 
 def _is_count(value: object) -> bool:
@@ -203,7 +212,7 @@ def register(app: Dash, library: Library) -> None:
     """Add the callbacks of the page."""
     config = library.config
     register_graphs(app, NAME)
-    register_memory(app, NAME, (ids.REPORT, "value"))
+    register_memory(app, NAME, (ids.REPORT, "value"), (ids.WITNESS, "data"))
 
     @app.callback(
         Output(_at(ids.REPORTS), "children"),
@@ -216,44 +225,111 @@ def register(app: Dash, library: Library) -> None:
         return report_table(read_report(config, name))
 
     @app.callback(
-        Output(_at(ids.DRAWINGS), "data"),
-        Output(_at(ids.WITNESS), "children"),
-        Output(ids.MESSAGE, "children", allow_duplicate=True),
+        Output(_at(ids.WITNESS), "data"),
         Input({"type": "witness", "invariant": ALL, "place": ALL}, "n_clicks"),
-        State(_at(ids.REPORT), "value"),
-        prevent_initial_call=True,
+        Input(_at(ids.REPORT), "value"),
+        State(_at(ids.WITNESS), "data"),
     )
-    def open_witness(_clicks: Any, name: Any) -> Any:
-        if not ctx.triggered or not ctx.triggered[0]["value"] or ctx.triggered_id is None:
-            raise PreventUpdate
+    def choose(clicks: Any, name: Any, chosen: Any) -> Any:
+        by = ctx.triggered_id
+        if isinstance(by, dict):
+            if not any(clicks):
+                raise PreventUpdate  # the buttons have come, and none was pressed
+            return witness_key(by["invariant"], by["place"])
+        there = openable(read_report(config, name)) if name else {}
+        return chosen if chosen in there else next(iter(there), "")
+
+    @app.callback(
+        Output(_at(ids.DRAWINGS), "data"),
+        Output(_at(ids.WITNESS_TEXT), "children"),
+        Output(_at(ids.WITNESS_NONE), "children"),
+        Output(_at(ids.WITNESS_NONE), "hidden"),
+        Output(_at(ids.WITNESS_GRAPH), "hidden"),
+        Output(ids.MESSAGE, "children", allow_duplicate=True),
+        Input(_at(ids.WITNESS), "data"),
+        Input(_at(ids.REPORT), "value"),
+        prevent_initial_call="initial_duplicate",
+    )
+    def open_witness(key: Any, name: Any) -> Any:
+        if not name:
+            return no_update, [], _nothing(None), False, True, ""
+        report = read_report(config, name)
+        there = openable(report)
+        if key not in there:
+            return no_update, [], _nothing(report), False, True, ""
+        invariant, witness = there[key]
         try:
-            report = read_report(config, name or "")
-            found = next(
-                each
-                for each in report.content["invariants"]
-                if each["name"] == ctx.triggered_id["invariant"]
-            )
-            witness = found["witnesses"][ctx.triggered_id["place"]]
             table = snapshot_of(config, report)
             if table is None:
                 raise SourceError(
                     "the table that this report is about was not found: give the directory that "
                     "holds both by --runs"
                 )
-            graph, numbers = neighbourhood(table[1], witness_ids(witness), config.limits)
+            made = witness_drawing(table, invariant, witness, config.limits)
         except SourceError as error:
-            return no_update, no_update, str(error)
-        names = sorted({each for node in graph.nodes.values() for each in node.interfaces})
-        made = drawing(
-            graph,
-            Shown(tuple(graph.nodes)),
-            palette={each: i for i, each in enumerate(names)},
-            marks={number: ["witness"] for number in numbers},
-            labelled=config.limits.labelled_nodes,
-            ratio=1.1,
+            return no_update, [], witness_card(invariant, witness), False, True, str(error)
+        drawings = {ids.panel(NAME, "witness"): made}
+        return drawings, witness_card(invariant, witness), [], True, False, ""
+
+
+def witness_key(invariant: str, place: int) -> str:
+    """Return the name of a witness, as it stands in the address."""
+    return f"{invariant}.{place + 1}"
+
+
+def openable(report: Report) -> dict[str, tuple[str, object]]:
+    """Return the witnesses that name filters, by key, each with its invariant."""
+    return {
+        witness_key(each["name"], place): (each["name"], witness)
+        for each in report.content["invariants"]
+        for place, witness in enumerate(each.get("witnesses", []))
+        if witness_ids(witness)
+    }
+
+
+def _nothing(report: Report | None) -> Component:
+    if report is not None and report.ok:
+        text = "Every invariant that applies holds: there is no witness to show."
+    else:
+        text = (
+            "Where an invariant is violated, the report has witnesses: the filters that show it, "
+            "which open here with all that is directly above and below them."
         )
-        made["title"] = f"{found['name']} in {table[0]}"
-        made["stats"] = f"{table[0]}: the witness with the parents and children of each"
-        made["chips"] = [("witness", f"! witness {len(numbers)}")]
-        told = [html.Strong(found["name"]), html.P(witness_text(witness), className="filter")]
-        return {ids.panel(NAME, "witness"): made}, told, ""
+    return html.Div([html.H2("Witness"), html.P(text, className="muted")])
+
+
+def witness_card(invariant: str, witness: object) -> list[Component]:
+    """Return what a witness says."""
+    if not isinstance(witness, Mapping):
+        return [html.H2(invariant), html.P(witness_text(witness), className="filter")]
+    told = [(name, value) for name, value in witness.items() if name not in ("ids", "why")]
+    rows = [
+        each
+        for name, value in told
+        for each in (html.Dt(name), html.Dd(_plain(value)[:2_000], className="filter"))
+    ]
+    why = [html.P(_plain(witness["why"])[:2_000])] if "why" in witness else []
+    return [html.H2(invariant), *why, html.Dl(rows)]
+
+
+def witness_drawing(
+    table: tuple[str, Path], invariant: str, witness: object, limits: Limits
+) -> dict[str, Any]:
+    """Return the filters of a witness, in the table on disk, with what is next to them."""
+    name, folder = table
+    graph, numbers = neighbourhood(folder, witness_ids(witness), limits)
+    names = sorted({each for node in graph.nodes.values() for each in node.interfaces})
+    between = [edge for edge in graph.edges if edge[0] in numbers and edge[1] in numbers]
+    made = drawing(
+        graph,
+        Shown(tuple(graph.nodes)),
+        palette={each: i for i, each in enumerate(names)},
+        marks={number: ["witness"] for number in numbers},
+        edge_marks=dict.fromkeys(between, "witness"),
+        labelled=limits.labelled_nodes,
+        ratio=1.1,
+    )
+    made["title"] = f"{invariant} in {name}"
+    made["stats"] = f"{invariant} in {name}: the witness with the parents and children of each"
+    made["chips"] = [("witness", f"! witness {len(numbers)}")]
+    return made

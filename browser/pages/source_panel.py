@@ -134,7 +134,8 @@ def upload(id_: str, limits: Limits, *, multiple: bool = False, what: str = "") 
     return html.Div(
         [
             dcc.Upload(
-                [html.Strong("Choose a file"), " or drop it here"],
+                # A button, since keys do not reach the place itself.
+                [html.Button("Choose a file"), " or drop it here"],
                 id=id_,
                 className="upload",
                 multiple=multiple,

@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from dash import Dash, Input, Output, State
+from dash import Dash, Input, Output, State, no_update
 from dash.exceptions import PreventUpdate
 
 from browser import ids
 from browser.elements import short
+from browser.folds import folded
+from browser.pages import parts
 from browser.pages.attributes import clientside
 from browser.state import Library
-from browser.story import Story
+from browser.story import Frame, Story
 
 __all__ = [
+    "frames_of",
     "register_graphs",
     "register_list",
     "register_memory",
     "register_search",
     "register_steps",
+    "register_structures",
+    "renewed_grid",
     "step_text",
 ]
 
@@ -73,6 +79,39 @@ def register_steps(app: Dash, library: Library, page: str) -> None:
         return step_text(story, min(step or 0, len(story)))
 
 
+def frames_of(story: Story, chosen: Sequence[str] | None, step: int | None) -> dict[str, Frame]:
+    """Return the structures that are ticked, in the order of the story, after a step."""
+    return {
+        each: story.frame(each, step or 0) for each in story.structures if each in (chosen or ())
+    }
+
+
+def renewed_grid(page: str, story: Story, shown: Sequence[str], mounted: Any) -> tuple[Any, ...]:
+    """Return the frames of the graphs, the class of their grid, and which they are; if new."""
+    shown = list(shown)
+    if shown == mounted:
+        return (no_update, no_update, no_update)
+    titles = {each: parts.title(story, each) for each in shown}
+    return (parts.grid(page, titles), parts.grid_class(len(shown)), shown)
+
+
+def register_structures(
+    app: Dash, library: Library, page: str, *remembered: tuple[str, str]
+) -> None:
+    """Add what a page has that shows structures at a step, and searches them."""
+    register_steps(app, library, page)
+    register_search(app, page)
+    register_graphs(app, page)
+    register_memory(
+        app,
+        page,
+        (ids.SHOW, "value"),
+        (ids.STEP, "value"),
+        (ids.SEARCH, "value"),
+        *remembered,
+    )
+
+
 def register_search(app: Dash, page: str) -> None:
     """Let the search box mark what it finds, in every graph of the page."""
     clientside(
@@ -111,24 +150,7 @@ def register_graphs(app: Dash, page: str) -> None:
     def toggle_fold(request: Any, folds: Any) -> Any:
         if not request:
             raise PreventUpdate
-        return folded(folds or {}, request)
-
-
-def folded(folds: dict[str, Any], request: dict[str, Any]) -> dict[str, Any]:
-    """Return what is folded and unfolded by hand, by graph, after one more request.
-
-    >>> folded({}, {"name": "fp", "number": 3, "open": False})
-    {'fp': [[3], []]}
-    """
-    closed, opened = (set(each) for each in folds.get(request["name"], ([], [])))
-    number = request["number"]
-    if request["open"]:
-        opened.add(number)
-        closed.discard(number)
-    else:
-        closed.add(number)
-        opened.discard(number)
-    return {**folds, request["name"]: [sorted(closed), sorted(opened)]}
+        return folded(folds, request)
 
 
 def register_list(app: Dash, page: str, part: str) -> None:
@@ -150,6 +172,7 @@ def register_memory(app: Dash, page: str, *parts: tuple[str, str]) -> None:
         Output(ids.VIEW, "data", allow_duplicate=True),
         *(Input(ids.at(page, part), prop) for part, prop in parts),
         Input(ids.at(page, ids.NODE), "data"),
+        Input(ids.at(page, ids.FOLDS), "data"),
         State(ids.VIEW, "data"),
         initial="initial_duplicate",
     )

@@ -10,14 +10,14 @@ from dash.exceptions import PreventUpdate
 
 from browser import ids
 from browser.detail import Detail, detail
+from browser.folds import read_folds
 from browser.listing import Cell, code, listing, muted, pick
 from browser.pages import parts
 from browser.pages.stepping import (
-    register_graphs,
+    frames_of,
     register_list,
-    register_memory,
-    register_search,
-    register_steps,
+    register_structures,
+    renewed_grid,
 )
 from browser.picture import frame_drawing
 from browser.sources import SourceError, read_line
@@ -61,93 +61,70 @@ def layout(library: Library, recipe: dict[str, str], view: dict[str, str]) -> Co
                 className="toolbar",
             ),
             parts.transport(NAME, len(story), parts.chosen_step(view, story)),
-            html.Div(
-                [
-                    html.Div(
-                        parts.grid(NAME, {each: parts.title(story, each) for each in shown}),
-                        id=_at(ids.GRID),
-                        className=parts.grid_class(len(shown)),
-                    ),
-                    parts.inspector(
-                        html.Section(
-                            [html.H2("Chosen filter"), html.Div(id=_at(ids.DETAIL))],
-                            className="card",
-                        ),
-                        _by_hand(story),
-                        html.Section(
-                            [
-                                html.H2("All filters"),
-                                parts.long_list(NAME, ids.ROWS),
-                                html.Div(
-                                    [
-                                        html.Button(
-                                            "Earlier", id=_at(ids.ROWS_BACK), className="small"
-                                        ),
-                                        html.Button(
-                                            "Later", id=_at(ids.ROWS_FORWARD), className="small"
-                                        ),
-                                        dcc.Store(id=_at(ids.ROWS_PAGE), data=0),
-                                    ],
-                                    className="row",
-                                ),
-                            ],
-                            className="card list",
-                        ),
-                    ),
-                ],
-                className="work",
+            parts.graph_area(
+                NAME,
+                story,
+                shown,
+                parts.card("Chosen filter", html.Div(id=_at(ids.DETAIL))),
+                _by_hand(story),
+                _all_filters(),
+                parts.signs(("added", "removed", "moved", "changed")),
             ),
-            dcc.Store(id=_at(ids.MOUNTED), data=shown),
             *parts.stores(NAME, recipe, view),
         ]
     )
 
 
-def _by_hand(story: Story) -> Component:
-    return html.Section(
-        [
-            html.H2("Add or remove by hand"),
-            html.Div(
-                [
-                    html.Label(
-                        [
-                            "Interface",
-                            dcc.Input(
-                                id=_at(ids.HAND_INTERFACE),
-                                type="text",
-                                value=story.interfaces[0] if story.interfaces else "I1",
-                            ),
-                        ]
-                    ),
-                    html.Label(
-                        [
-                            "Filter",
-                            dcc.Input(
-                                id=_at(ids.HAND_FILTER),
-                                type="text",
-                                placeholder="x in [10, 20]",
-                            ),
-                        ]
-                    ),
-                ],
-                className="fields",
-            ),
-            html.Div(
-                [
-                    html.Button("Add", id=_at(ids.HAND_ADD), className="primary"),
-                    html.Button("Remove", id=_at(ids.HAND_REMOVE)),
-                ],
-                className="row",
-            ),
-            html.P("Goes in after the current step, as a step of its own.", className="muted"),
-        ],
-        className="card",
+def _all_filters() -> Component:
+    return parts.card(
+        "All filters",
+        parts.long_list(NAME, ids.ROWS),
+        html.Div(
+            [
+                html.Button("◀ Previous", id=_at(ids.ROWS_BACK), className="small"),
+                html.Button("Next ▶", id=_at(ids.ROWS_FORWARD), className="small"),
+                dcc.Store(id=_at(ids.ROWS_PAGE), data=0),
+            ],
+            className="row pages",
+        ),
+        class_name="card list",
     )
 
 
-def _ratio(shown: Sequence[str]) -> float:
-    """Return how much wider than high the graphs are, about."""
-    return 1.6 if len(shown) == 1 else 0.95 if len(shown) == 2 else 1.2
+def _by_hand(story: Story) -> Component:
+    first = story.interfaces[0] if story.interfaces else "I1"
+    return parts.card(
+        "Add or remove by hand",
+        html.Div(
+            [
+                parts.labelled(
+                    "Interface", dcc.Input(id=_at(ids.HAND_INTERFACE), type="text", value=first)
+                ),
+                parts.labelled(
+                    "Filter",
+                    dcc.Input(id=_at(ids.HAND_FILTER), type="text", placeholder="x in [10, 20]"),
+                ),
+            ],
+            className="fields",
+        ),
+        html.Div(
+            [
+                html.Button("Add", id=_at(ids.HAND_ADD), className="primary"),
+                html.Button("Remove", id=_at(ids.HAND_REMOVE)),
+            ],
+            className="row",
+        ),
+        html.P(
+            "Goes in after the current step, as a step of its own. A filter that is chosen is "
+            "filled in here.",
+            className="muted",
+        ),
+    )
+
+
+def _ratio(count: int) -> float:
+    """Return how much wider than high each of so many graphs is, about."""
+    return 1.6 if count == 1 else 0.95 if count == 2 else 1.2
 
 
 def detail_card(story: Story, found: Mapping[str, Detail], number: int | None) -> list[Component]:
@@ -161,9 +138,7 @@ def detail_card(story: Story, found: Mapping[str, Detail], number: int | None) -
                 className="muted",
             )
         ]
-    made: list[Component] = [
-        html.P([html.Strong(f"#{number} "), html.Span(str(item), className="filter")])
-    ]
+    made: list[Component] = [parts.told_filter(number, str(item))]
     for structure, each in found.items():
         made.append(html.H3(parts.title(story, structure)))
         if each.present:
@@ -248,45 +223,36 @@ def _parents(frame: Frame, number: int) -> str:
 def register(app: Dash, library: Library) -> None:
     """Add the callbacks of the page, and those of the controls that other pages share."""
     limits = library.config.limits
-    register_steps(app, library, NAME)
-    register_search(app, NAME)
-    register_graphs(app, NAME)
+    register_structures(app, library, NAME, (ids.SIDEWAYS, "value"))
     register_list(app, NAME, ids.ROWS)
-    register_memory(
-        app,
-        NAME,
-        (ids.SHOW, "value"),
-        (ids.STEP, "value"),
-        (ids.SIDEWAYS, "value"),
-        (ids.SEARCH, "value"),
-    )
 
     @app.callback(
         Output(_at(ids.GRID), "children"),
         Output(_at(ids.GRID), "className"),
         Output(_at(ids.MOUNTED), "data"),
         Output(_at(ids.DRAWINGS), "data"),
-        Input(_at(ids.MOUNTED), "data"),
         Input(_at(ids.HERE), "data"),
         Input(_at(ids.SHOW), "value"),
         Input(_at(ids.STEP), "value"),
         Input(_at(ids.SIDEWAYS), "value"),
         Input(_at(ids.FOLDS), "data"),
+        State(_at(ids.MOUNTED), "data"),
     )
-    def draw(mounted: Any, recipe: Any, show: Any, step: Any, sideways: Any, folds: Any) -> Any:
+    def draw(recipe: Any, show: Any, step: Any, sideways: Any, folds: Any, mounted: Any) -> Any:
         story = library.story(recipe)
-        shown = [each for each in story.structures if each in (show or [])]
+        frames = frames_of(story, show, step)
         drawings = {}
-        for each in shown:
-            frame = story.frame(each, step or 0)
+        for each, frame in frames.items():
             made = frame_drawing(
-                story, frame, limits, folds=folds, sideways=bool(sideways), ratio=_ratio(shown)
+                story,
+                frame,
+                limits,
+                folds=read_folds(folds),
+                sideways=bool(sideways),
+                ratio=_ratio(len(frames)),
             )
             drawings[ids.panel(NAME, each)] = {**made, "step": step or 0}
-        if shown == mounted:
-            return no_update, no_update, no_update, drawings
-        panels = {each: parts.title(story, each) for each in shown}
-        return parts.grid(NAME, panels), parts.grid_class(len(shown)), shown, drawings
+        return (*renewed_grid(NAME, story, list(frames), mounted), drawings)
 
     @app.callback(
         Output(_at(ids.DETAIL), "children"),
@@ -300,9 +266,8 @@ def register(app: Dash, library: Library) -> None:
         if number not in story.filters:
             return detail_card(story, {}, None)
         found = {
-            each: detail(story, story.frame(each, step or 0), number, story.interfaces)
-            for each in story.structures
-            if each in (show or [])
+            each: detail(story, frame, number, story.interfaces)
+            for each, frame in frames_of(story, show, step).items()
         }
         return detail_card(story, found, number)
 
@@ -324,9 +289,7 @@ def register(app: Dash, library: Library) -> None:
         recipe: Any, show: Any, step: Any, query: Any, number: Any, _b: Any, _f: Any, page: Any
     ) -> Any:
         story = library.story(recipe)
-        frames = {
-            each: story.frame(each, step or 0) for each in story.structures if each in (show or [])
-        }
+        frames = frames_of(story, show, step)
         turn = {_at(ids.ROWS_BACK): -1, _at(ids.ROWS_FORWARD): 1}.get(str(ctx.triggered_id), 0)
         page = max(0, (page or 0) + turn)
         table, pages = rows_of(
@@ -334,6 +297,23 @@ def register(app: Dash, library: Library) -> None:
         )
         page = min(page, pages - 1)
         return table, page, page == 0, page >= pages - 1
+
+    @app.callback(
+        Output(_at(ids.HAND_INTERFACE), "value"),
+        Output(_at(ids.HAND_FILTER), "value"),
+        Input(_at(ids.NODE), "data"),
+        State(_at(ids.HERE), "data"),
+        State(_at(ids.SHOW), "value"),
+        State(_at(ids.STEP), "value"),
+        prevent_initial_call=True,
+    )
+    def fill_in(number: Any, recipe: Any, show: Any, step: Any) -> Any:
+        story = library.story(recipe)
+        if number not in story.filters:
+            raise PreventUpdate
+        graphs = [frame.graph for frame in frames_of(story, show, step).values()]
+        holders = (each.nodes[number].interfaces[0] for each in graphs if number in each.nodes)
+        return next(holders, no_update), str(story.filters[number])
 
     @app.callback(
         Output(ids.RECIPE, "data", allow_duplicate=True),

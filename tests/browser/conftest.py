@@ -35,6 +35,6 @@ def window() -> Iterator[Visitor]:
 
 @pytest.fixture
 def visitor(window: Visitor) -> Iterator[Visitor]:
-    """A person with a clean console before, and without an error in it afterwards."""
+    """A person with a clean console before, and without a word in it afterwards."""
     yield window
     assert window.console() == []

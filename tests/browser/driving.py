@@ -324,9 +324,11 @@ class Visitor:
         return content
 
     def console(self) -> list[str]:
-        """Return the errors in the browser's console since the last time."""
+        """Return the errors and warnings in the browser's console since the last time."""
         return [
-            each["message"] for each in self.driver.get_log("browser") if each["level"] == "SEVERE"
+            each["message"]
+            for each in self.driver.get_log("browser")
+            if each["level"] in ("SEVERE", "WARNING")
         ]
 
 

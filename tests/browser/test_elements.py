@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from browser.config import Config, Limits
 from browser.elements import MARKS, drawing, short
+from browser.folds import Folds
 from browser.graph import Graph, Node, Shown, fold
 from browser.picture import change_marks, frame_drawing
 from browser.state import Library
@@ -35,14 +36,14 @@ class TestFolding:
         assert shown.note == ""
 
     def test_what_is_below_a_folded_node_is_hidden_and_counted(self) -> None:
-        shown = fold(TREE, closed={2}, **ALL)
+        shown = fold(TREE, Folds(closed=(2,)), **ALL)
         assert set(shown.numbers) == {0, 1, 2, 3, 4}
         assert shown.folded == {2: 2}
 
     def test_a_node_with_another_way_up_stays(self) -> None:
         diamond = graph(4, [(0, 1), (0, 2), (1, 3), (2, 3)])
-        assert set(fold(diamond, closed={1}, **ALL).numbers) == {0, 1, 2, 3}
-        assert set(fold(diamond, closed={1, 2}, **ALL).numbers) == {0, 1, 2}
+        assert set(fold(diamond, Folds(closed=(1,)), **ALL).numbers) == {0, 1, 2, 3}
+        assert set(fold(diamond, Folds(closed=(1, 2)), **ALL).numbers) == {0, 1, 2}
 
     def test_a_cycle_is_shown_too(self) -> None:
         assert set(fold(graph(3, [(0, 1), (1, 0)]), **ALL).numbers) == {0, 1, 2}
@@ -56,7 +57,7 @@ class TestFolding:
     def test_what_is_opened_by_hand_comes_beyond_the_share(self) -> None:
         star = graph(11, [(0, i) for i in range(1, 10)] + [(1, 10)])
         assert set(fold(star, max_nodes=10, max_edges=9).numbers) == {0}
-        assert len(fold(star, opened={0}, max_nodes=10, max_edges=9).numbers) == 10
+        assert len(fold(star, Folds(opened=(0,)), max_nodes=10, max_edges=9).numbers) == 10
 
     def test_more_roots_than_can_be_drawn(self) -> None:
         assert len(fold(graph(50, []), max_nodes=20, max_edges=9).numbers) == 20
@@ -82,7 +83,7 @@ class TestFolding:
 
 class TestElements:
     def test_nodes_and_edges(self) -> None:
-        made = drawing(TREE, fold(TREE, closed={2}, **ALL), palette={"I1": 3})
+        made = drawing(TREE, fold(TREE, Folds(closed=(2,)), **ALL), palette={"I1": 3})
         assert (made["nodes"], made["edges"], made["text"]) == (5, 4, True)
         root, *_ = made["elements"]
         assert root["data"]["label"] == "#0 · I1\nx = 0"
@@ -105,7 +106,8 @@ class TestElements:
     def test_many_nodes_are_small_and_have_their_numbers(self) -> None:
         made = drawing(TREE, fold(TREE, **ALL), palette={}, labelled=3)
         assert not made["text"]
-        assert made["elements"][0]["data"]["label"] == "#0"
+        assert made["elements"][0]["data"]["label"] == "#0\nI1"
+        assert made["elements"][0]["data"]["head"] == "#0"
         assert made["elements"][0]["data"]["filter"] == "x = 0"
 
     def test_an_edge_bears_a_mark(self) -> None:

@@ -342,7 +342,6 @@ class TestRuns:
         assert "✗ violated" in text
         assert "not applicable" in text
         assert "does not cover <b>it</b>" in text
-        visitor.choose("#runs-reports button", "Open in the graph")
         visitor.draws("runs-witness", 3, 2)
         assert "witness" in visitor.classes("runs-witness", 0)
         assert "witness" not in visitor.classes("runs-witness", 4)

@@ -1,0 +1,226 @@
+/* The page around the graphs: its buttons and keys, its themes, its long lists, and what Dash calls. All
+   text goes in as text, never as HTML. */
+(function () {
+  "use strict";
+
+  const graphs = window.posetlib.graphs;
+  const KEYS = { ArrowLeft: [60, 0], ArrowRight: [-60, 0], ArrowUp: [0, 60], ArrowDown: [0, -60] };
+
+  /* dash-cytoscape always hands over how fast the wheel zooms, the default too, and Cytoscape warns of
+     whoever does: nothing that the reader of a console could do anything about. */
+  const warn = console.warn;
+  console.warn = function (first) {
+    if (!String(first).startsWith("You have set a custom wheel sensitivity")) warn.apply(console, arguments);
+  };
+
+  /* -- pointer and keyboard on what is not Dash's ------------------------------------------------- */
+
+  document.addEventListener("click", (event) => {
+    const chosen = event.target.closest && event.target.closest("[data-pick]");
+    if (chosen) {
+      const [page, number] = chosen.dataset.pick.split(" ");
+      window.dash_clientside.set_props(page + "-node", { data: Number(number) });
+      if (chosen.dataset.look) graphs.lookAt(Number(number));
+      return;
+    }
+    const button = event.target.closest && event.target.closest("[data-graph]");
+    if (button) {
+      const [what, panel] = button.dataset.graph.split(" ");
+      const cy = graphs.instance(panel);
+      if (!cy) return;
+      if (what === "fit") graphs.fit(cy);
+      if (what === "in") graphs.zoom(cy, 1.3);
+      if (what === "out") graphs.zoom(cy, 1 / 1.3);
+      if (what === "fold") graphs.fold(panel);
+      return;
+    }
+    if (event.target.closest && event.target.closest("#theme")) {
+      setTheme(document.documentElement.dataset.theme === "dark" ? "light" : "dark", true);
+    }
+    if (event.target.closest && event.target.closest("#toggle-sources")) {
+      const hidden = document.querySelector(".body").classList.toggle("sources-hidden");
+      event.target.closest("#toggle-sources").setAttribute("aria-expanded", String(!hidden));
+    }
+  });
+
+  document.addEventListener("keydown", (event) => {
+    const frame = event.target.classList && event.target.classList.contains("graph") ? event.target : null;
+    if (!frame) return;
+    const panel = frame.id.replace("graph-", ""), cy = graphs.instance(panel);
+    if (!cy || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (KEYS[event.key]) graphs.pan(cy, { x: KEYS[event.key][0], y: KEYS[event.key][1] });
+    else if (event.key === "+" || event.key === "=") graphs.zoom(cy, 1.3);
+    else if (event.key === "-") graphs.zoom(cy, 1 / 1.3);
+    else if (event.key === "f" || event.key === "F") graphs.fit(cy);
+    else if (event.key === "Enter" || event.key === " ") graphs.fold(panel);
+    else return;
+    event.preventDefault();
+  });
+
+  /* A file that is too large is not even read: the page says so at once. */
+  function refuseLarge(event) {
+    const zone = event.target.closest && event.target.closest("[data-max-bytes]");
+    const files = (event.dataTransfer || event.target).files;
+    if (!zone || !files) return;
+    const limit = Number(zone.dataset.maxBytes);
+    const total = Array.from(files).reduce((sum, file) => sum + file.size, 0);
+    if (total <= limit) return;
+    const name = files[0].name;  // before the list is emptied
+    event.preventDefault();
+    event.stopImmediatePropagation();
+    if (event.target.type === "file") event.target.value = "";
+    window.dash_clientside.set_props("message", { children: name + ": " + total.toLocaleString("en") +
+      " bytes are more than the " + limit.toLocaleString("en") + " that an upload may have" });
+  }
+  document.addEventListener("change", refuseLarge, true);
+  document.addEventListener("drop", refuseLarge, true);
+
+  function setTheme(theme, keep) {
+    document.documentElement.dataset.theme = theme;
+    try { if (keep) localStorage.setItem("posetlib-theme", theme); } catch (error) { /* private mode */ }
+    const button = document.getElementById("theme");
+    if (button) button.setAttribute("aria-pressed", String(theme === "dark"));
+    graphs.restyle();
+  }
+  function wantedTheme() {
+    let kept = null;
+    try { kept = localStorage.getItem("posetlib-theme"); } catch (error) { /* private mode */ }
+    return kept || (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
+  }
+  setTheme(wantedTheme(), false);
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => setTheme(wantedTheme(), false));
+  /* The slider's thumb has no name of its own that a screen reader could say. */
+  function nameSliders(tries) {
+    const thumbs = document.querySelectorAll("[data-label] [role=slider]");
+    thumbs.forEach((thumb) => thumb.setAttribute("aria-label", thumb.closest("[data-label]").dataset.label));
+    if (!thumbs.length && tries < 20) setTimeout(() => nameSliders(tries + 1), 150);
+  }
+
+  /* A long list, made of text nodes: as components of Dash it would take seconds. */
+  function element(name, className, text) {
+    const made = document.createElement(name);
+    if (className) made.className = className;
+    if (text !== undefined) made.textContent = text;
+    return made;
+  }
+
+  function fill(place, cell) {
+    if (Array.isArray(cell)) return cell.forEach((each) => { fill(place, each); place.append(" "); });
+    if (typeof cell === "string") return place.append(cell);
+    if (cell.pick) {
+      const button = element("button", "link", cell.text);
+      button.dataset.pick = cell.pick;
+      if (cell.look) button.dataset.look = "yes";
+      button.setAttribute("aria-label", "Choose filter " + cell.text);
+      return place.append(button);
+    }
+    if (cell.chip) return place.append(element("span", "chip " + cell.chip, cell.text));
+    if (cell.code) return place.append(element("span", "filter", cell.text));
+    return place.append(element("div", "muted", cell.text));
+  }
+
+  function makeList(place, data) {
+    if (!place || !data) return;
+    const table = element("table"), body = element("tbody");
+    if (data.caption) table.append(element("caption", "", data.caption));
+    if (data.columns.length) {
+      const head = element("thead"), row = element("tr");
+      data.columns.forEach((name) => {
+        const cell = element("th", "", name);
+        cell.scope = "col";
+        row.append(cell);
+      });
+      head.append(row);
+      table.append(head);
+    }
+    data.rows.forEach((cells, i) => {
+      const row = element("tr", data.classes[i] || "");
+      cells.forEach((cell) => { const place = element("td"); fill(place, cell); row.append(place); });
+      body.append(row);
+    });
+    table.append(body);
+    const parts = data.rows.length ? [table] : [];
+    if (data.note) parts.push(element("p", "muted", data.note));
+    place.replaceChildren(...parts);
+  }
+
+  /* -- what Dash calls ----------------------------------------------------------------------------- */
+
+  window.dash_clientside = window.dash_clientside || {};
+  window.dash_clientside.posets = {
+    draw: function (drawings, number) {
+      if (drawings) graphs.draw(drawings, number);
+      return window.dash_clientside.no_update;
+    },
+    pick: function (number) {
+      graphs.choose(number);
+      return window.dash_clientside.no_update;
+    },
+    list: function (data) {
+      const input = window.dash_clientside.callback_context.inputs_list[0];
+      makeList(document.getElementById(input.id.replace(/_data$/, "")), data);
+      return window.dash_clientside.no_update;
+    },
+    search: function (query) {
+      return graphs.search(query);
+    },
+    /* Buttons and the clock move the slider; everything else follows from the slider. */
+    transport: function (first, back, play, forward, last, ticks, value, max, stopped) {
+      const context = window.dash_clientside.callback_context;
+      const no = window.dash_clientside.no_update;
+      const by = (context.triggered_id || "").split("-").pop();
+      const at = value || 0;
+      if (by === "play") {
+        const start = stopped;
+        return [start && at >= max ? 0 : no, !start, start ? "❚❚ Pause" : "▶ Play"];
+      }
+      if (by === "tick") {
+        if (stopped) return [no, no, no];
+        if (!graphs.atStep(at)) return [no, no, no];
+        return at < max ? [at + 1, no, no] : [no, true, "▶ Play"];
+      }
+      const next = { first: 0, back: Math.max(0, at - 1), forward: Math.min(max, at + 1), last: max }[by];
+      return [next === undefined ? no : next, true, "▶ Play"];
+    },
+    remember: function () {
+      /* Pairs of a name and a value, then the view: the view with these in it. */
+      const view = Object.assign({}, arguments[arguments.length - 1]);
+      const inputs = window.dash_clientside.callback_context.inputs_list;
+      for (let i = 0; i < arguments.length - 1; i += 1) {
+        const input = inputs[i];
+        const value = arguments[i];
+        const id = input && input.id;
+        if (!id || typeof id !== "string") continue;
+        const name = id.slice(id.indexOf("-") + 1);
+        if (value === null || value === undefined || value === "" || (Array.isArray(value) && !value.length)) delete view[name];
+        else view[name] = Array.isArray(value) ? value.join(",") : String(value);
+      }
+      return view;
+    },
+    address: function (recipe, view) {
+      if (!recipe) return window.dash_clientside.no_update;
+      const query = new URLSearchParams();
+      const put = (values) => Object.entries(values || {}).forEach(([name, value]) => {
+        if (value !== "" && value !== null) query.set(name, value);
+      });
+      put(recipe);
+      put(view);
+      const target = window.location.pathname + "?" + query.toString();
+      if (target.length < 14000 && target !== window.location.pathname + window.location.search) {
+        window.history.replaceState(window.history.state, "", target);
+      }
+      return window.dash_clientside.no_update;
+    },
+    nav: function (pathname) {
+      document.querySelectorAll(".nav a").forEach((link) => {
+        const here = link.getAttribute("href") === pathname;
+        if (here) link.setAttribute("aria-current", "page");
+        else link.removeAttribute("aria-current");
+      });
+      const button = document.getElementById("theme");
+      if (button) button.setAttribute("aria-pressed", String(document.documentElement.dataset.theme === "dark"));
+      nameSliders(0);
+      return window.dash_clientside.no_update;
+    },
+  };
+})();
