@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from operator import attrgetter
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from posetlib.boxes import Shape, ends
+from posetlib.change import Item
 from posetlib.nodes import Node
 from posetlib.relation import Probe
 
@@ -16,12 +18,14 @@ __all__ = ["Block", "Columns", "Places"]
 
 Places = NDArray[np.intp]
 Column = NDArray[np.float64]
+Ends = NDArray[np.float64]
 Sweep = Callable[[Any, Any], Any]
 
 # So few nodes are asked one by one, where a sweep over columns would take longer to start.
 _FEW: Final = 8
 # How many nodes at a time leave out all that they cover, or all that cover them.
 _PIVOTS: Final = 8
+_SERIAL: Final = attrgetter("serial")
 _NOWHERE: Final[Places] = np.empty(0, dtype=np.intp)
 
 
@@ -32,17 +36,21 @@ class Block:
     are more holes than nodes, the nodes close up.
     """
 
-    __slots__ = ("_ends", "_nodes", "_places", "_used", "shape")
+    __slots__ = ("_ends", "_items", "_nodes", "_ordered", "_places", "_used", "shape")
 
-    _ends: NDArray[np.float64]
+    _ends: Ends
     _nodes: NDArray[np.object_]
+    _items: NDArray[np.object_]
     _places: dict[Node, int]
     #: How many places were ever used.
     _used: int
+    #: Whether the nodes came in the order of their serials: they do, unless some came back.
+    _ordered: bool
 
     def __init__(self, shape: Shape, nodes: Sequence[Node]) -> None:
         self.shape = shape
-        self._lay_out(list(nodes), np.array([ends(node.box) for node in nodes]).T)
+        nodes = sorted(nodes, key=_SERIAL)
+        self._lay_out(nodes, np.array([ends(node.box) for node in nodes]).T)
 
     def __len__(self) -> int:
         return len(self._places)
@@ -54,8 +62,11 @@ class Block:
         if self._used == len(self._nodes):
             self._close_up()
         place = self._used
+        if self._ordered and self._places:
+            self._ordered = next(reversed(self._places)).serial < node.serial
         self._ends[:, place] = ends(node.box)
         self._nodes[place] = node
+        self._items[place] = node.item
         self._places[node] = place
         self._used = place + 1
 
@@ -63,22 +74,24 @@ class Block:
         """Let a node go; O(1) amortised."""
         place = self._places.pop(node)
         self._ends[:, place] = np.nan
-        self._nodes[place] = None
+        self._nodes[place] = self._items[place] = None
         if self._used > 2 * len(self._places) + _FEW:
             self._close_up()
 
     def _close_up(self) -> None:
-        # The places are in the order of coming, for a dictionary is.
-        kept = list(self._places.values())
-        self._lay_out(list(self._places), self._ends[:, kept])
+        kept = sorted(self._places, key=_SERIAL)
+        self._lay_out(kept, self._ends[:, [self._places[node] for node in kept]])
 
-    def _lay_out(self, nodes: list[Node], columns: NDArray[np.float64]) -> None:
+    def _lay_out(self, nodes: list[Node], columns: Ends) -> None:
         used = len(nodes)
         size = 2 * used + _FEW
         self._ends = np.empty((self.shape.rows, size))
         self._ends[:, :used] = columns
         self._nodes = np.empty(size, dtype=object)
         self._nodes[:used] = nodes
+        self._items = np.empty(size, dtype=object)
+        self._items[:used] = [node.item for node in nodes]
+        self._ordered = True
         self._places = dict(zip(nodes, range(used), strict=True))
         self._used = used
 
@@ -118,6 +131,32 @@ class Block:
         """Return the nodes at some places."""
         return self._nodes[places].tolist()  # type: ignore[no-any-return]
 
+    def items_outside(self, column: Column, own: Node | None) -> tuple[Item, ...]:
+        """Return the items whose boxes contain a box, but that of one node, in order of insertion.
+
+        For boxes of this shape.
+        """
+        self._put_in_order()
+        return self._items_at(self.outside(self.shape, column), own)
+
+    def items_inside(self, column: Column, own: Node | None) -> tuple[Item, ...]:
+        """Return the items whose boxes lie in a box, but that of one node, in order of insertion.
+
+        For boxes of this shape.
+        """
+        self._put_in_order()
+        return self._items_at(self.inside(self.shape, column), own)
+
+    def _items_at(self, places: Places, own: Node | None) -> tuple[Item, ...]:
+        items: list[Item] = self._items[places].tolist()
+        if own is not None:
+            del items[places.searchsorted(self._places[own])]
+        return tuple(items)
+
+    def _put_in_order(self) -> None:
+        if not self._ordered:
+            self._close_up()
+
     def column_of(self, node: Node) -> Column:
         """Return the column of a node."""
         return self._ends[:, self._places[node], None]
@@ -125,12 +164,14 @@ class Block:
     def lowest(self, places: Places) -> Places:
         """Return those of some places whose boxes contain none of the others."""
         columns = self._ends[:, places]
-        return places[_extremes(columns, np.argsort(-columns.sum(axis=0)), np.less_equal)]
+        order = np.argsort(-columns.sum(axis=0))
+        return places[np.sort(_extremes(columns, order, np.less_equal))]
 
     def highest(self, places: Places) -> Places:
         """Return those of some places whose boxes lie in none of the others."""
         columns = self._ends[:, places]
-        return places[_extremes(columns, np.argsort(columns.sum(axis=0)), np.greater_equal)]
+        order = np.argsort(columns.sum(axis=0))
+        return places[np.sort(_extremes(columns, order, np.greater_equal))]
 
     def contains(self, outer: Sequence[Node], inner: Sequence[Node]) -> NDArray[np.bool_]:
         """Return whose boxes contain whose: a row for each outer node, in it each inner one."""
@@ -140,20 +181,31 @@ class Block:
         return np.logical_and.reduce(above[:, :, None] <= below[:, None, :])  # type: ignore[no-any-return]
 
 
-def _extremes(columns: NDArray[np.float64], order: Places, beyond: Sweep) -> NDArray[np.bool_]:
-    """Return which columns have no other one beyond them.
+def _extremes(columns: Ends, order: Places, beyond: Sweep) -> Places:
+    """Return the places of the columns that have no other one beyond them.
 
     ``order`` begins with those that have probably none: a few of them leave out most others, and
-    what is left out need not be asked. Whatever the order, all that are left at the end were asked.
+    what is left out need not be asked.
     """
-    left = np.ones(columns.shape[1], dtype=np.bool_)
+    found: list[Places] = []
     while len(order):
         pivots, order = order[:_PIVOTS], order[_PIVOTS:]
-        out = np.logical_and.reduce(beyond(columns[:, None, :], columns[:, pivots, None]))
-        out[np.arange(len(pivots)), pivots] = False
-        left &= ~np.logical_or.reduce(out)
-        order = order[left[order]]
-    return left
+        found.append(pivots)
+        out = _any_beyond(columns[:, order], columns[:, pivots], beyond)
+        order = order[~out]
+    # Among those that were asked together, or were out of order, some may still be beyond others.
+    last = np.concatenate(found) if found else order
+    asked = columns[:, last]
+    same = np.logical_and.reduce(asked[:, :, None] == asked[:, None, :])
+    beyond_others = np.logical_and.reduce(beyond(asked[:, :, None], asked[:, None, :]))
+    return last[~np.logical_or.reduce(beyond_others & ~same, axis=1)]  # type: ignore[no-any-return]
+
+
+def _any_beyond(columns: Ends, pivots: Ends, beyond: Sweep) -> NDArray[np.bool_]:
+    """Return for each column whether one of some pivots is beyond it."""
+    return np.logical_or.reduce(  # type: ignore[no-any-return]
+        np.logical_and.reduce(beyond(columns[:, None, :], pivots[:, :, None]))
+    )
 
 
 class Columns:
@@ -205,6 +257,16 @@ class Columns:
 
     def __len__(self) -> int:
         return sum(map(len, self._blocks.values())) + len(self._boxless)
+
+    def first_above(self, probe: Probe) -> Node | None:
+        """Return the node of least serial that covers an item with a box."""
+        block = self.sole(probe.box[5])
+        if block is None:
+            return min(self.above(probe), key=_SERIAL, default=None)
+        places = block.outside(block.shape, probe.column)
+        if len(places) > 1:
+            return min(block.nodes_at(places), key=_SERIAL)
+        return block.nodes_at(places)[0] if len(places) else None
 
     def above(self, probe: Probe) -> list[Node]:
         """Return the nodes that cover an item with a box."""

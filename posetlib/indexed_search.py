@@ -10,8 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator
 from operator import attrgetter, le
-from typing import Any, Final
+from typing import Final
 
+from posetlib.change import Item
 from posetlib.columns import Block, Columns
 from posetlib.links import Links
 from posetlib.nodes import Node
@@ -28,6 +29,36 @@ _SHORT: Final = 48
 _SERIAL: Final = attrgetter("serial")
 
 
+class _Lists:
+    """The columns of lists that are long and were asked about, by who owns the list."""
+
+    __slots__ = ("_columns",)
+
+    def __init__(self) -> None:
+        self._columns: dict[Hashable, Columns] = {}
+
+    def of(self, owner: Hashable, nodes: Iterable[Node]) -> Columns:
+        """Return the columns of a list, made now if there are none."""
+        columns = self._columns.get(owner)
+        if columns is None:
+            columns = self._columns[owner] = Columns(nodes)
+        return columns
+
+    def add(self, owner: Hashable, node: Node) -> None:
+        """Be told that a node came to a list."""
+        columns = self._columns.get(owner)
+        if columns is not None:
+            columns.add(node)
+
+    def remove(self, owner: Hashable, node: Node) -> None:
+        """Be told that a node went from a list; the columns go when it has become short."""
+        columns = self._columns.get(owner)
+        if columns is not None:
+            columns.remove(node)
+            if len(columns) < _SHORT:
+                del self._columns[owner]
+
+
 class IndexedSearch(Search):
     """Finds places from boxes where there are any, and by walking where there are none."""
 
@@ -35,47 +66,40 @@ class IndexedSearch(Search):
 
     def __init__(self, links: Links) -> None:
         super().__init__(links)
-        # Columns of the lists that are long and were asked about.
         self._all: Columns | None = None
-        self._children: dict[Node, Columns] = {}
-        self._roots: dict[Hashable, Columns] = {}
-        self._held: dict[Hashable, Columns] = {}
-        links.on_enter.append(self._entered)
-        links.on_leave.append(self._left)
+        self._children = _Lists()
+        self._roots = _Lists()
+        self._held: _Lists | None = None
         links.on_link.append(self._linked)
         links.on_unlink.append(self._unlinked)
-        links.on_give.append(self._given)
-        links.on_take.append(self._taken)
 
     # -- following the links -----------------------------------------------------------------------
 
-    def _entered(self, node: Node) -> None:
-        if self._all is not None:
-            self._all.add(node)
-
-    def _left(self, node: Node) -> None:
-        if self._all is not None:
-            self._all.remove(node)
-
     def _linked(self, parent: Node, child: Node) -> None:
-        if parent in self._children:
-            self._children[parent].add(child)
-        if parent is self._links.top and child.kind in self._roots:
-            self._roots[child.kind].add(child)
+        self._children.add(parent, child)
+        if parent is self._links.top:
+            self._roots.add(child.kind, child)
 
     def _unlinked(self, parent: Node, child: Node) -> None:
-        if parent in self._children:
-            _drop(self._children, parent, child)
-        if parent is self._links.top and child.kind in self._roots:
-            _drop(self._roots, child.kind, child)
+        self._children.remove(parent, child)
+        if parent is self._links.top:
+            self._roots.remove(child.kind, child)
 
-    def _given(self, node: Node, interface: Hashable) -> None:
-        if interface in self._held:
-            self._held[interface].add(node)
+    def _everything(self) -> Columns:
+        """Return the columns of all nodes, made and followed when they are first asked for."""
+        if self._all is None:
+            self._all = Columns(self._links.nodes.values())
+            self._links.on_enter.append(self._all.add)
+            self._links.on_leave.append(self._all.remove)
+        return self._all
 
-    def _taken(self, node: Node, interface: Hashable) -> None:
-        if interface in self._held:
-            _drop(self._held, interface, node)
+    def _held_by(self, interface: Hashable) -> Columns:
+        """Return the columns of what an interface holds; followed like those of all nodes."""
+        if self._held is None:
+            held = self._held = _Lists()
+            self._links.on_give.append(lambda node, interface: held.add(interface, node))
+            self._links.on_take.append(lambda node, interface: held.remove(interface, node))
+        return self._held.of(interface, self._links.holders[interface])
 
     # -- any structure -----------------------------------------------------------------------------
 
@@ -91,6 +115,20 @@ class IndexedSearch(Search):
             return super().covered(probe)
         return self._everything().below(probe)
 
+    def covering_items(self, probe: Probe, own: Node | None) -> tuple[Item, ...]:
+        """Return what covers the item, but its own node, in order of insertion."""
+        block = self._block_of(probe)
+        if block is None:
+            return super().covering_items(probe, own)
+        return block.items_outside(probe.column, own)
+
+    def covered_items(self, probe: Probe, own: Node | None) -> tuple[Item, ...]:
+        """Return what the item covers, but its own node, in order of insertion."""
+        block = self._block_of(probe)
+        if block is None:
+            return super().covered_items(probe, own)
+        return block.items_inside(probe.column, own)
+
     # -- the full order ----------------------------------------------------------------------------
 
     def place(self, probe: Probe, *, may_have_twin: bool = True) -> Place:
@@ -100,8 +138,7 @@ class IndexedSearch(Search):
         """
         if probe.box is None or len(self._links.nodes) < _LONG:
             return super().place(probe, may_have_twin=may_have_twin)
-        columns = self._everything()
-        block = columns.sole(probe.box[5])
+        block = self._block_of(probe)
         if block is not None:
             # Boxes say all here: a twin would be equal, and found by its name.
             above = block.outside(block.shape, probe.column)
@@ -112,6 +149,7 @@ class IndexedSearch(Search):
                 block.nodes_at(block.highest(below)),
                 block.nodes_at(above),
             )
+        columns = self._everything()
         nodes = columns.above(probe)
         parents = lowest_of(nodes)
         if may_have_twin and len(parents) == 1:
@@ -169,23 +207,15 @@ class IndexedSearch(Search):
         """
         if probe.box is None:
             return super().first_above(probe, parent, prefers=prefers, skip=skip)
-        good: list[Node] = []
-        for siblings, index, owner in self._lists(parent, probe.kind):
-            if len(siblings) >= _LONG:
-                found = _columns(index, owner, siblings).above(probe)
-                found.sort(key=_SERIAL)
-                good += found
-            elif prefers is not None:
-                good += _covering(probe, siblings)
-            else:
-                first = next(_covering(probe, siblings), None)
-                if first is not None:
-                    good.append(first)
-            if good and prefers is None:
-                return good[0]
-        if prefers is None or len(good) < 2:
-            return good[0] if good else None
-        return next(filter(prefers, good), good[0])
+        if prefers is not None:
+            good = list(self._children_above(probe, parent))
+            return next(filter(prefers, good), good[0] if good else None)
+        if probe.kind is not None and parent is self._links.top:
+            return next(self._children_above(probe, parent), None)
+        children = parent.children
+        if len(children) < _LONG:
+            return next(_covering(probe, children), None)
+        return self._children.of(parent, children).first_above(probe)
 
     def all_below(
         self,
@@ -199,14 +229,34 @@ class IndexedSearch(Search):
         if probe.box is None or among is not None:
             return super().all_below(probe, parent, among=among, skip=skip)
         found: list[Node] = []
-        for siblings, index, owner in self._lists(parent, probe.kind):
-            if len(siblings) >= _LONG:
-                some = _columns(index, owner, siblings).below(probe)
-                some.sort(key=_SERIAL)
-                found += some
-            else:
+        for siblings, columns in self._lists(parent, probe.kind):
+            if columns is None:
                 found += _covered(probe, siblings)
+            else:
+                found += sorted(columns.below(probe), key=_SERIAL)
         return found
+
+    def _children_above(self, probe: Probe, parent: Node) -> Iterator[Node]:
+        """Yield the children of a node that cover the item, in the order of a walk."""
+        for siblings, columns in self._lists(parent, probe.kind):
+            if columns is None:
+                yield from _covering(probe, siblings)
+            else:
+                yield from sorted(columns.above(probe), key=_SERIAL)
+
+    def _lists(
+        self, parent: Node, kind: Hashable
+    ) -> Iterator[tuple[Iterable[Node], Columns | None]]:
+        """Yield the children of a node that may be comparable with a kind, by columns if many."""
+        if kind is None or parent is not self._links.top:
+            children = parent.children
+            long = len(children) >= _LONG
+            yield children, self._children.of(parent, children) if long else None
+            return
+        for each in (None, kind):
+            roots = self._links.roots_by_kind.get(each, ())
+            long = len(roots) >= _LONG
+            yield roots, self._roots.of(each, roots) if long else None
 
     # -- what an interface holds -------------------------------------------------------------------
 
@@ -216,7 +266,7 @@ class IndexedSearch(Search):
             return super().is_held_above(probe, interface)
         holders = self._links.holders.get(interface, ())
         if len(holders) >= _LONG:
-            return bool(_columns(self._held, interface, holders).above(probe))
+            return bool(self._held_by(interface).above(probe))
         return any(True for _ in _covering(probe, holders))
 
     def held_below(self, probe: Probe, interface: Hashable, own: Node | None = None) -> list[Node]:
@@ -225,51 +275,16 @@ class IndexedSearch(Search):
             return super().held_below(probe, interface, own)
         holders = self._links.holders.get(interface, ())
         if len(holders) >= _LONG:
-            found = _columns(self._held, interface, holders).below(probe)
+            found = self._held_by(interface).below(probe)
         else:
             found = list(_covered(probe, holders))
         return sorted((node for node in found if node is not own), key=_SERIAL)
 
-    # -- lists and their columns -------------------------------------------------------------------
-
-    def _everything(self) -> Columns:
-        if self._all is None:
-            self._all = Columns(self._links.nodes.values())
-        return self._all
-
-    def _block_of(self, node: Node) -> Block | None:
-        """Return the block that says all of the order, if there is one and the node is in it."""
-        if node.box is None or len(self._links.nodes) < _LONG:
+    def _block_of(self, one: Node | Probe) -> Block | None:
+        """Return the block of all nodes, if one box tells whether it covers another everywhere."""
+        if one.box is None or len(self._links.nodes) < _LONG:
             return None
-        return self._everything().sole(node.box[5])
-
-    def _lists(
-        self, parent: Node, kind: Hashable
-    ) -> Iterable[tuple[list[Node], dict[Any, Columns], Hashable]]:
-        """Return the lists of children that may be comparable with items of a kind.
-
-        Each with where its columns are, and under which name.
-        """
-        if kind is None or parent is not self._links.top:
-            return ((parent.children, self._children, parent),)
-        roots = self._links.roots_by_kind
-        return tuple((roots[each], self._roots, each) for each in (None, kind) if each in roots)
-
-
-def _columns(index: dict[Any, Columns], owner: Hashable, nodes: Iterable[Node]) -> Columns:
-    """Return the columns of a list, made now if there are none."""
-    columns = index.get(owner)
-    if columns is None:
-        columns = index[owner] = Columns(nodes)
-    return columns
-
-
-def _drop(index: dict[Any, Columns], owner: Hashable, node: Node) -> None:
-    """Take a node out of the columns of a list; without the columns if it became short."""
-    columns = index[owner]
-    columns.remove(node)
-    if len(columns) < _SHORT:
-        del index[owner]
+        return self._everything().sole(one.box[5])
 
 
 def _covering(probe: Probe, nodes: Iterable[Node]) -> Iterator[Node]:

@@ -8,13 +8,27 @@ deep.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
-from typing import NamedTuple
+from operator import attrgetter
+from typing import Final, NamedTuple
 
+from posetlib.change import Item
 from posetlib.links import Links
 from posetlib.nodes import Node
 from posetlib.relation import Probe
 
-__all__ = ["Place", "Search", "ancestors", "descendants", "hangs_below", "highest_of", "lowest_of"]
+__all__ = [
+    "Place",
+    "Search",
+    "ancestors",
+    "descendants",
+    "hangs_below",
+    "highest_of",
+    "in_order",
+    "lowest_of",
+]
+
+_SERIAL: Final = attrgetter("serial")
+_ITEM: Final = attrgetter("item")
 
 
 class Place(NamedTuple):
@@ -91,6 +105,14 @@ class Search:
                     asked.add(child)
                     stack.append(child)
         return list(found)
+
+    def covering_items(self, probe: Probe, own: Node | None) -> tuple[Item, ...]:
+        """Return what covers the item, but its own node, in order of insertion."""
+        return in_order(node for node in self.above(probe) if node is not own)
+
+    def covered_items(self, probe: Probe, own: Node | None) -> tuple[Item, ...]:
+        """Return what the item covers, but its own node, in order of insertion."""
+        return in_order(node for node in self.covered(probe) if node is not own)
 
     def equivalent(self, probe: Probe) -> Node | None:
         """Return the node that the item covers and that covers the item."""
@@ -241,6 +263,11 @@ class Search:
             for node in self._links.holding(interface)
             if node is not own and ((own and hangs_below(node, own)) or probe.below(node))
         ]
+
+
+def in_order(nodes: Iterable[Node]) -> tuple[Item, ...]:
+    """Return the items of nodes in order of insertion."""
+    return tuple(map(_ITEM, sorted(nodes, key=_SERIAL)))
 
 
 def lowest_of(above: list[Node]) -> list[Node]:

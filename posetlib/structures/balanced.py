@@ -59,9 +59,11 @@ class NonRedundantForest(BalancedForest):
         return self._search.is_held_above(probe, interface)
 
     def _descend(self, probe: Probe, interface: Hashable) -> Node | None:
-        if self._search.is_held_above(probe, interface):
+        if interface in self._links.holders and self._search.is_held_above(probe, interface):
             return None
         return super()._descend(probe, interface)
 
     def _made_redundant(self, probe: Probe, node: Node, interface: Hashable) -> list[Node]:
+        if len(self._links.holders[interface]) == 1:
+            return []
         return self._search.held_below(probe, interface, node)

@@ -5,8 +5,7 @@ from __future__ import annotations
 import copy
 from abc import abstractmethod
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator
-from operator import attrgetter
-from typing import Any, ClassVar, Final, Self
+from typing import Any, ClassVar, Self
 
 from posetlib.change import Change, Item, Pair
 from posetlib.counters import Counters
@@ -22,10 +21,7 @@ from posetlib.search import Search
 from posetlib.snapshot import Snapshot, SnapshotNode
 from posetlib.walk import MatchAccount, Trail, walk
 
-__all__ = ["Observer", "Operation", "Table", "in_order"]
-
-_SERIAL: Final = attrgetter("serial")
-_ITEM: Final = attrgetter("item")
+__all__ = ["Observer", "Operation", "Table"]
 
 #: The name of an operation and its arguments.
 Operation = tuple[str, tuple[Any, ...]]
@@ -300,14 +296,12 @@ class Table(Collection[Item]):
     def covering(self, item: Item) -> tuple[Item, ...]:
         """Return every filter of the table that strictly covers a filter, in order of insertion."""
         probe = self._probe(item)
-        same = self._links.find(item) or self._twin(probe)
-        return in_order(node for node in self._search.above(probe) if node is not same)
+        return self._search.covering_items(probe, self._links.find(item) or self._twin(probe))
 
     def covered(self, item: Item) -> tuple[Item, ...]:
         """Return every filter of the table that a filter strictly covers, in order of insertion."""
         probe = self._probe(item)
-        same = self._links.find(item) or self._twin(probe)
-        return in_order(node for node in self._search.covered(probe) if node is not same)
+        return self._search.covered_items(probe, self._links.find(item) or self._twin(probe))
 
     def entries(self) -> tuple[Pair, ...]:
         """Return all (filter, interface) pairs, in order of insertion."""
@@ -495,11 +489,6 @@ class Table(Collection[Item]):
             f"<{type(self).__name__}{local}: {len(links.nodes)} filters, "
             f"{len(links.top.children)} roots, {len(links.holders)} interfaces>"
         )
-
-
-def in_order(nodes: Iterable[Node]) -> tuple[Item, ...]:
-    """Return the items of nodes in order of insertion."""
-    return tuple(map(_ITEM, sorted(nodes, key=_SERIAL)))
 
 
 def _from_state(cls: type[Table], *state: Any) -> Table:

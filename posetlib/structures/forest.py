@@ -64,7 +64,9 @@ class Forest(Table):
         elif interface in node.interfaces or self._is_redundant(probe, node, interface):
             return
         links.give(node, interface)
-        self._withdraw(self._made_redundant(probe, node, interface), interface)
+        redundant = self._made_redundant(probe, node, interface)
+        if redundant:
+            self._withdraw(redundant, interface)
 
     def _descend(self, probe: Probe, interface: Hashable) -> Node | None:
         """Return the parent for a new item; None if the pair is redundant."""
@@ -88,7 +90,7 @@ class Forest(Table):
 
     def _made_redundant(self, probe: Probe, node: Node, interface: Hashable) -> list[Node]:
         """Return the nodes that an interface need not hold, now that it holds this one."""
-        if self.local:
+        if self.local or len(self._links.holders[interface]) == 1:
             return []
         holding = self._links.holding(interface)
         return [each for each in holding if each is not node and hangs_below(each, node)]

@@ -6,7 +6,8 @@ from collections.abc import Hashable
 
 from posetlib.change import Item
 from posetlib.nodes import Node
-from posetlib.structures.base import Table, in_order
+from posetlib.search import in_order
+from posetlib.structures.base import Table
 
 __all__ = ["FiltersPoset"]
 
@@ -56,20 +57,20 @@ class FiltersPoset(Table):
     def covering(self, item: Item) -> tuple[Item, ...]:
         """Return every filter of the table that strictly covers a filter, in order of insertion.
 
-        No test for a filter that is in the table.
+        Without an index, no test for a filter that is in the table.
         """
         node = self._links.find(item)
-        if node is None:
+        if node is None or self._indexed:
             return super().covering(item)
         return in_order(self._search.strictly_above(node))
 
     def covered(self, item: Item) -> tuple[Item, ...]:
         """Return every filter of the table that a filter strictly covers, in order of insertion.
 
-        No test for a filter that is in the table.
+        Without an index, no test for a filter that is in the table.
         """
         node = self._links.find(item)
-        if node is None:
+        if node is None or self._indexed:
             return super().covered(item)
         return in_order(self._search.strictly_below(node))
 
@@ -92,8 +93,9 @@ class FiltersPoset(Table):
         links = self._links
         above = set(parents) or {links.top}
         for child in children:
-            for parent in [each for each in child.parents if each in above]:
-                links.unlink(parent, child)
+            if not above.isdisjoint(child.parents):
+                for parent in [each for each in child.parents if each in above]:
+                    links.unlink(parent, child)
         for parent in sorted(above, key=lambda each: each.serial):
             links.link(parent, node)
         for child in children:

@@ -1,0 +1,224 @@
+"""The index under the search: the same tables, answers and changes as without one."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from itertools import product
+from random import Random
+from typing import Any
+
+import numpy as np
+import pytest
+
+import posetlib as pl
+from posetlib import columns, indexed_search
+from posetlib.boxes import BoxReader, ends
+from posetlib.structures import make_table
+from tests.matching.worlds import random_filter, ranges
+
+STRUCTURES = ("fp", "pf", "bf", "nrf")
+
+
+@pytest.fixture(params=["objects", "columns"])
+def _threshold(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From how many nodes on there are columns: as it is, or nearly always."""
+    if request.param == "columns":
+        monkeypatch.setattr(indexed_search, "_LONG", 3)
+        monkeypatch.setattr(indexed_search, "_SHORT", 2)
+        monkeypatch.setattr(columns, "_PIVOTS", 2)
+
+
+def grid_ranges(size: int = 5) -> list[pl.Filter]:
+    """Boxes on a small grid: many share an end, and many cover one another."""
+    sides = [(low, high) for low in range(size) for high in range(low, size)]
+    lows, highs = np.array([*zip(*product(sides, repeat=2), strict=True)]).transpose(2, 0, 1)
+    return pl.filters_from_columns({"x": (lows[0], highs[0]), "y": (lows[1], highs[1])})
+
+
+def every_kind(seed: int, size: int = 120) -> list[pl.Filter]:
+    random = Random(seed)
+    return [random_filter(random) for _ in range(size)]
+
+
+WORLDS = {
+    "uniform": lambda seed: ranges(seed, 200),
+    "narrow": lambda seed: ranges(seed, 200, "narrow"),
+    "grid": lambda seed: Random(seed).sample(grid_ranges(), 150),
+    "every kind": every_kind,
+    "typed": lambda seed: [
+        pl.parse_filter(f'type = "T{i % 3}" and {filter}' if i % 4 else str(filter))
+        for i, filter in enumerate(ranges(seed, 60))
+    ],
+}
+
+
+class RefusalError(Exception):
+    pass
+
+
+def steps(filters: Sequence[pl.Filter], interfaces: int, seed: int, count: int) -> Iterator[Any]:
+    """Operations; more comes than goes at first, and less later."""
+    random = Random(seed)
+    held: list[tuple[pl.Filter, str]] = []
+    for i in range(count):
+        interface = f"I{random.randrange(interfaces)}"
+        draw = random.random()
+        if draw < 0.02:
+            yield "drop_interface", (interface,)
+        elif draw < 0.04:
+            yield "remove_covered", (random.choice(filters), interface)
+        elif held and draw < (0.3 if i < count / 2 else 0.65):
+            yield "discard", held.pop(random.randrange(len(held)))
+        else:
+            held.append((random.choice(filters), interface))
+            yield "add", held[-1]
+
+
+def refuse(_change: pl.Change) -> None:
+    raise RefusalError
+
+
+@pytest.mark.usefixtures("_threshold")
+@pytest.mark.parametrize("interfaces", [1, 4, 1000])
+@pytest.mark.parametrize("world", WORLDS)
+@pytest.mark.parametrize("structure", STRUCTURES)
+def test_index_and_walk_agree(structure: str, world: str, interfaces: int) -> None:
+    """Step by step the same change, and now and then the same everything."""
+    filters = WORLDS[world](5)
+    indexed, walking = make_table(structure), make_table(structure, index=False)
+    random = Random(7)
+    for number, (name, arguments) in enumerate(steps(filters, interfaces, 3, 250)):
+        if random.random() < 0.1:
+            # An operation that is undone leaves the index as it was.
+            stop = indexed.listen(refuse)
+            with suppress(RefusalError):
+                getattr(indexed, name)(*arguments)
+            stop()
+        change = getattr(indexed, name)(*arguments)
+        assert change == getattr(walking, name)(*arguments), (number, name)
+        if number % 25 == 0:
+            assert indexed == walking
+            assert [*indexed.entries()] == [*walking.entries()]
+            for item in random.sample(filters, 10):
+                assert indexed.covering(item) == walking.covering(item)
+                assert indexed.covered(item) == walking.covered(item)
+                assert (item in indexed) == (item in walking)
+        if number % 60 == 0:
+            indexed.check()
+            indexed = random.choice((indexed, indexed.copy(), pickle.loads(pickle.dumps(indexed))))
+    assert indexed.snapshot().to_json() == walking.snapshot().to_json()
+
+
+@pytest.mark.parametrize("structure", STRUCTURES)
+def test_long_lists_agree(structure: str) -> None:
+    """Columns as they are, long enough to be made, to grow, to have holes, and to go."""
+    filters = ranges(11, 900, "narrow")
+    indexed, walking = make_table(structure), make_table(structure, index=False)
+    for i, filter in enumerate(filters):
+        assert indexed.add(filter, i % 400) == walking.add(filter, i % 400)
+    for filter in filters[:50]:
+        assert indexed.covering(filter) == walking.covering(filter)
+        assert indexed.covered(filter) == walking.covered(filter)
+    order = Random(1).sample(range(900), 880)
+    for count, i in enumerate(order):
+        assert indexed.discard(filters[i], i % 400) == walking.discard(filters[i], i % 400)
+        if count % 200 == 0:
+            indexed.check()
+    assert indexed == walking
+
+
+def test_exact_boxes_ask_no_filter() -> None:
+    for structure in STRUCTURES:
+        table = make_table(structure)
+        for i, filter in enumerate(ranges(2, 300)):
+            table.add(filter, i)
+        if structure != "fp":
+            assert table.counters.covering_tests == 0
+        table.counters.reset()
+        table.covering(ranges(3, 1)[0])
+        assert table.counters.covering_tests == 0
+
+
+def test_without_an_index_every_comparison_counts() -> None:
+    table = pl.PosetForest(index=False)
+    filters = ranges(2, 50)
+    for i, filter in enumerate(filters):
+        table.add(filter, i)
+    assert table.counters.covering_tests > 0
+    assert table.copy()._indexed is False
+    assert pickle.loads(pickle.dumps(table))._indexed is False
+
+
+class TestBoxes:
+    """A box never says that a filter does not cover what it covers."""
+
+    def test_containing_is_necessary_for_covering(self) -> None:
+        random = Random(4)
+        filters = [*every_kind(4, 260), *Random(2).sample(grid_ranges(), 40)]
+        random.shuffle(filters)
+        reader = BoxReader()
+        seen = {True: 0, False: 0}
+        for one, other in product(filters, repeat=2):
+            outer, inner = reader.read(one), reader.read(other)
+            assert outer is not None
+            assert inner is not None
+            overlay = outer[5].over(inner[5])
+            contains = overlay is not None and all(
+                ends(outer)[i] <= ends(inner)[j]
+                for i, j in zip(overlay.outer, overlay.inner, strict=True)
+            )
+            if outer[5].exact and inner[5].exact:
+                assert contains == one.covers(other), (str(one), str(other))
+            elif one.covers(other):
+                assert contains, (str(one), str(other))
+            seen[contains] += 1
+        assert min(seen.values()) > 1000
+
+    @pytest.mark.parametrize(
+        ("text", "exact"),
+        [
+            ("x in [1, 2]", True),
+            ("x in [1, 2] and y <= 0.1", True),
+            ("x = 9007199254740992", True),
+            ("x = 9007199254740993", False),
+            ("x in [0, 18014398509481985]", False),
+            ("x > 1", False),
+            ("x in {1, 3}", False),
+            ('s prefix "a"', False),
+            ("b = true", True),
+            ("true", True),
+        ],
+    )
+    def test_what_is_exact(self, text: str, exact: bool) -> None:
+        box = BoxReader().read(pl.parse_filter(text))
+        assert box is not None
+        assert box[5].exact is exact
+
+    def test_no_precision_is_lost_to_float64(self) -> None:
+        """2**53 + 1 is not 2**53, and no sweep may take one for the other."""
+        big = 2**53
+        table = pl.NonRedundantForest()
+        filters = [
+            pl.parse_filter(f"x in [{big + low}, {big + high}]")
+            for low in range(14)
+            for high in range(low, 14)
+        ]
+        walking = pl.NonRedundantForest(index=False)
+        for i, filter in enumerate(filters):
+            assert table.add(filter, i) == walking.add(filter, i)
+        for filter in filters:
+            assert table.covering(filter) == walking.covering(filter)
+        assert table.match_many([{"x": big + 1}]) == walking.match_many([{"x": big + 1}])
+
+    def test_others_have_no_box(self) -> None:
+        class Wider(pl.Filter):
+            def covers(self, other: pl.Filter) -> bool:
+                return True
+
+        reader = BoxReader()
+        assert reader.read("x") is None
+        assert reader.read(Wider({})) is None
+        merger = pl.merge(pl.parse_filter("x in [1, 2]"), pl.parse_filter("x in [2, 3]"))
+        assert reader.read(merger) == reader.read(pl.parse_filter("x in [1, 3]"))
