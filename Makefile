@@ -38,13 +38,14 @@ run: _system ## generate and validate a workload on Spark, then show it in the b
 	@$(MAKE) --no-print-directory $(RUN)/report.json
 	@$(BIN)/python -m browser --workload $(RUN)/workload --runs $(RUN) --port $(PORT)
 
-# Made once, by three jobs; `make clean` forgets it. The report comes last, and only if all went well.
+# Made once, by three jobs in one session; `make clean` forgets it. The report comes last, and only
+# if all went well.
 $(RUN)/report.json:
-	@echo "generating a workload, building its table and validating it on Spark: a minute, the first time"
+	@echo "generating a workload, building its table and validating it on Spark: half a minute, once"
 	@$(BIN)/python -m workloads generate --out $(RUN)/workload --overwrite \
-		--filters 300 --interfaces 4 --notifications 100 --seed 7
-	@$(BIN)/python -m workloads build --workload $(RUN)/workload --structure nrf --out $(RUN)/nrf --overwrite
-	@$(BIN)/python -m workloads validate --snapshot $(RUN)/nrf --workload $(RUN)/workload --report $@
+		--filters 300 --interfaces 4 --notifications 100 --seed 7 \
+		then build --workload $(RUN)/workload --structure nrf --out $(RUN)/nrf --overwrite \
+		then validate --snapshot $(RUN)/nrf --workload $(RUN)/workload --report $@
 
 tour: _python ## a short tour of filters and tables in the terminal
 	@$(BIN)/python -m posetlib demo

@@ -13,8 +13,8 @@ from __future__ import annotations
 import pickle
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache, partial
-from typing import TYPE_CHECKING, Any, Final
+from functools import cached_property, lru_cache, partial
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, TypeAlias, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -28,10 +28,21 @@ if TYPE_CHECKING:
     from pyspark import Broadcast
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["BlockRows", "Filters", "Found", "Selection", "found_pairs", "typed_names"]
+__all__ = [
+    "BlockRows",
+    "Filters",
+    "Found",
+    "Here",
+    "Selection",
+    "Sent",
+    "found_pairs",
+    "typed_names",
+]
 
-_SIZE: Final = 8192
 _SAMPLE: Final = 20
+#: Of a table with no more nodes, what is one piece of work is done by the driver itself: a job
+#: takes longer to begin than that takes to do.
+_HERE: Final = 1 << 16
 #: Shared by all filters that meet in a worker, so that equal strings have one position.
 _VOCABULARY: Final = Vocabulary()
 
@@ -66,16 +77,12 @@ class Selection:
         labels = nothing if labels is None else labels
         return cls(numbers[order], groups[order], labels[order])
 
-    def block(self, at: int) -> Selection:
-        """Return one block."""
-        part = slice(at * _SIZE, (at + 1) * _SIZE)
-        return Selection(self.numbers[part], self.groups[part], self.labels[part])
-
-    def spans(self) -> tuple[Integers, Integers]:
-        """Return the first and the last group of each block."""
-        starts = np.arange(0, len(self.numbers), _SIZE)
-        ends = np.minimum(starts + _SIZE, len(self.numbers)) - 1
-        return self.groups[starts], self.groups[ends]
+    def blocks(self, size: int) -> list[Selection]:
+        """Return the selection in pieces of a size."""
+        return [
+            Selection(self.numbers[part], self.groups[part], self.labels[part])
+            for part in (slice(at, at + size) for at in range(0, len(self.numbers), size))
+        ]
 
 
 @dataclass
@@ -88,65 +95,70 @@ class BlockRows:
 
 
 Compare = Callable[[BlockRows, BlockRows], Any]
+T = TypeVar("T")
+#: A value that was sent to a worker, or is there already.
+Sent: TypeAlias = "Broadcast[T] | Here[T]"
 
 
 @dataclass
 class Filters:
     """The filters of numbered nodes, sent to every worker or left where they are.
 
-    ``rows`` has the columns number and those of ``typed_names``.
+    ``rows`` has the columns number and those of ``typed_names``; ``data`` the same, packed, where
+    that is no more than may be sent.
     """
 
     session: SparkSession
     rows: DataFrame
     count: int
     types: TypeHierarchy | None
-    shared: Broadcast[bytes] | None
-
-    @classmethod
-    def of(
-        cls,
-        session: SparkSession,
-        rows: DataFrame,
-        count: int,
-        types: TypeHierarchy | None,
-        limit: int,
-    ) -> Filters:
-        """Send the columns to the workers, if they are no larger than the limit."""
-        if count * 8 * (len(rows.columns) + 1) > limit:
-            return cls(session, rows, count, types, None)
-        table = rows.toArrow()
-        data = packed(table.sort_by("number"))
-        shared = None
-        if len(data) <= limit:
-            shared = session.sparkContext.broadcast(data)
-        return cls(session, rows, count, types, shared)
+    data: bytes | None
+    #: Rows of a block.
+    size: ClassVar[int] = 8192
 
     @property
     def parts(self) -> int:
         """How many pieces work is divided into."""
         return 2 * int(self.session.conf.get("spark.sql.shuffle.partitions") or 2)
 
+    @cached_property
+    def _shared(self) -> Broadcast[bytes]:
+        assert self.data is not None
+        return self.session.sparkContext.broadcast(self.data)
+
     def compared(self, one: Selection, other: Selection, compare: Compare) -> list[Any]:
         """Return what a function finds in every two blocks that share a group."""
         if not len(one.numbers) or not len(other.numbers):
             return []
-        if self.shared is None:
+        if self.data is None:
             return self._joined(one, other, compare)
-        pairs = _meeting(one, other)
+        ones = one.blocks(self.size)
+        others = ones if other is one else other.blocks(self.size)
+        work = partial(_each_pair, compare=compare, types=self.types)
+        return self._done(work, _meeting(ones, others), (ones, others))
+
+    def _done(self, work: Callable[..., Iterator[Any]], pieces: list[Any], sides: Any) -> list[Any]:
+        assert self.data is not None
+        data: Sent[bytes] = Here(self.data) if self.is_here(pieces) else self._shared
+        return self.worked(partial(work, shared=data), pieces, sides)
+
+    def is_here(self, pieces: list[Any]) -> bool:
+        """Return whether work is so little that the driver does it itself."""
+        return len(pieces) == 1 and self.count <= _HERE
+
+    def worked(
+        self, work: Callable[..., Iterator[Any]], pieces: list[Any], sides: Any
+    ) -> list[Any]:
+        """Return what work yields for pieces of it, given what all of them need: ``sides``."""
+        if self.is_here(pieces):
+            return list(work(iter(pieces), sides=Here(sides)))
         context = self.session.sparkContext
-        sides = context.broadcast((one, other))
-        work = partial(
-            _each_pair, shared=self.shared, sides=sides, compare=compare, types=self.types
-        )
+        sent = context.broadcast(sides)
         try:
-            found: list[Any] = (
-                context.parallelize(pairs, max(1, min(len(pairs), self.parts)))
-                .mapPartitions(work)
-                .collect()
-            )
+            rows = context.parallelize(pieces, max(1, min(len(pieces), self.parts)))
+            found: list[Any] = rows.mapPartitions(partial(work, sides=sent)).collect()
         finally:
-            sides.unpersist()
+            sent.unpersist()
         return found
 
     def _joined(self, one: Selection, other: Selection, compare: Compare) -> list[Any]:
@@ -177,35 +189,23 @@ class Filters:
         ordered = rows.repartitionByRange(self.parts, "group", "number").sortWithinPartitions(
             "group", "number"
         )
-        return ordered.mapInArrow(_packed, "first long, last long, rows binary").toDF(
-            f"{side}_first", f"{side}_last", side
-        )
+        return ordered.mapInArrow(
+            partial(_packed, size=self.size), "first long, last long, rows binary"
+        ).toDF(f"{side}_first", f"{side}_last", side)
 
     def by_rows(self, numbers: tuple[Integers, ...], work: Callable[..., Any]) -> list[Any]:
         """Return what a function finds in filters side by side, some thousand rows at a time.
 
         ``work`` is called with one ``Columns`` for each array of numbers, and the arrays.
         """
-        if not len(numbers[0]):
+        count = len(numbers[0])
+        if not count:
             return []
-        context = self.session.sparkContext
-        if self.shared is None:
+        if self.data is None:
             return self._joined_rows(numbers, work)
-        step = max(1024, min(1 << 16, -(-len(numbers[0]) // self.parts)))
-        starts = list(range(0, len(numbers[0]), step))
-        sides = context.broadcast(numbers)
-        task = partial(
-            _each_range, shared=self.shared, sides=sides, step=step, work=work, types=self.types
-        )
-        try:
-            found: list[Any] = (
-                context.parallelize(starts, min(len(starts), self.parts))
-                .mapPartitions(task)
-                .collect()
-            )
-        finally:
-            sides.unpersist()
-        return found
+        step = max(self.size // 4, min(1 << 16, -(-count // self.parts)))
+        ranges = [slice(start, start + step) for start in range(0, count, step)]
+        return self._done(partial(_each_range, work=work, types=self.types), ranges, numbers)
 
     def _joined_rows(self, numbers: tuple[Integers, ...], work: Callable[..., Any]) -> list[Any]:
         names = [f"n{side}" for side in range(len(numbers))]
@@ -220,14 +220,22 @@ class Filters:
         return [pickle.loads(row["found"]) for row in found.toLocalIterator()]
 
 
-def _meeting(one: Selection, other: Selection) -> list[tuple[int, int]]:
+def _meeting(ones: list[Selection], others: list[Selection]) -> list[tuple[int, int]]:
     """Return the pairs of blocks that share a group."""
-    one_first, one_last = one.spans()
-    other_first, other_last = other.spans()
+    one_first, one_last, other_first, other_last = (
+        np.array([each.groups[at] for each in side]) for side in (ones, others) for at in (0, -1)
+    )
     meet = (one_first[:, None] <= other_last) & (other_first <= one_last[:, None])
     found = np.argwhere(meet)
     # In order of the second: what is made once for it serves all that meet it.
     return [(int(a), int(b)) for a, b in found[np.argsort(found[:, 1], kind="stable")]]
+
+
+@dataclass
+class Here(Generic[T]):
+    """What is where it is needed already, to be read like what was sent."""
+
+    value: T
 
 
 # -- in the workers --------------------------------------------------------------------------------
@@ -245,36 +253,35 @@ def _chosen(every: Columns, selection: Selection) -> BlockRows:
 
 def _each_pair(
     pairs: Iterator[tuple[int, int]],
-    shared: Broadcast[bytes],
-    sides: Broadcast[tuple[Selection, Selection]],
+    shared: Sent[bytes],
+    sides: Sent[tuple[list[Selection], list[Selection]]],
     compare: Compare,
     types: TypeHierarchy | None,
 ) -> Iterator[Any]:
     every = _columns(shared.value, types)
-    one, other = sides.value
+    ones, others = sides.value
     last: tuple[int, BlockRows] | None = None
     for a, b in pairs:
         if last is None or last[0] != b:
-            last = (b, _chosen(every, other.block(b)))
-        yield compare(_chosen(every, one.block(a)), last[1])
+            last = (b, _chosen(every, others[b]))
+        yield compare(_chosen(every, ones[a]), last[1])
 
 
 def _each_range(
-    starts: Iterator[int],
-    shared: Broadcast[bytes],
-    sides: Broadcast[tuple[Integers, ...]],
-    step: int,
+    ranges: Iterator[slice],
+    shared: Sent[bytes],
+    sides: Sent[tuple[Integers, ...]],
     work: Callable[..., Any],
     types: TypeHierarchy | None,
 ) -> Iterator[Any]:
     every = _columns(shared.value, types)
-    for start in starts:
-        parts = [numbers[start : start + step] for numbers in sides.value]
-        yield work(*(every.take(part) for part in parts), *parts)
+    for part in ranges:
+        parts = [numbers[part] for numbers in sides.value]
+        yield work(*(every.take(some) for some in parts), *parts)
 
 
-def _packed(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    for table in regrouped(batches, _SIZE):
+def _packed(batches: Iterator[pa.RecordBatch], size: int) -> Iterator[pa.RecordBatch]:
+    for table in regrouped(batches, size):
         groups = np.asarray(table.column("group"))
         yield pa.RecordBatch.from_pydict(
             {"first": [int(groups[0])], "last": [int(groups[-1])], "rows": [packed(table)]}

@@ -15,9 +15,10 @@ from posetlib.filters import Filter
 from posetlib.structures import Table, make_table
 from workloads.bulk import Bulk, bulk_table, is_bulk
 from workloads.columns import Integers, Vocabulary
-from workloads.datasets import SNAPSHOT_FORMAT, read_operations, read_workload, typed
+from workloads.datasets import SNAPSHOT_FORMAT, ddl
 from workloads.errors import InputError
-from workloads.files import Place, new_output, write_json
+from workloads.files import Place
+from workloads.jobs import Job, job_on, require_own_ids
 from workloads.outline import Outline
 from workloads.rows import by_key, columns_of
 
@@ -29,6 +30,7 @@ __all__ = ["build"]
 #: The kind of filters that may be comparable with those of any type.
 _ANY: Final = ""
 _LOCAL: Final = ("pf", "linear")
+_ROWS_OF_A_FILE: Final = 200_000
 _MADE: Final = "id long, interfaces array<string>, index array<string>, parents array<long>"
 
 
@@ -48,39 +50,52 @@ def build(
     Types that no filter spans are tables of their own, built side by side. A node has the id of the
     first filter that it stands for.
     """
-    from pyspark.sql import functions as f  # noqa: PLC0415
-
     if local and structure not in _LOCAL:
         raise InputError(f"--local is for {' and '.join(_LOCAL)}, not for {structure}")
-    with new_output(out, overwrite=overwrite) as place:
-        read = read_workload(session, workload)
-        source = read_operations(session, workload) if operations else read.filters
-        rows, bad = typed(source, read.types, "the workload's filters", skip_bad=skip_bad)
-        made = _tables(rows, structure, local, read.types).persist()
-        try:
-            # The texts and typed columns of the filters go along as they are.
-            origin = source.dropDuplicates(["id"]) if operations else source
-            kept = [name for name in origin.columns if name not in _NOT_OF_NODES]
-            nodes = made.drop("parents").join(origin.select("id", *kept), "id")
-            first = ["id", "filter", "interfaces", "index"]
-            nodes.select(*first, *(name for name in kept if name != "filter")).sort(
-                "id"
-            ).write.parquet(place.child("nodes").path)
-            edges = made.select(f.explode("parents").alias("parent"), f.col("id").alias("child"))
-            edges.sort("child", "parent").write.parquet(place.child("edges").path)
-            count = made.count()
-        finally:
-            made.unpersist()
+    options: dict[str, Any] = {"skip_bad": skip_bad, "overwrite": overwrite}
+    with job_on(session, workload, out, operations=operations, **options) as job:
+        types = job.read.types
+        made = _tables(job.rows, structure, local, types)
+        count = _write_table(session, job, made, operations)
         header: dict[str, Any] = {
             "format": SNAPSHOT_FORMAT,
             "version": 1,
             "structure": structure,
             **({"local": True} if local else {}),
-            **({"types": read.types.to_dict()} if read.types is not None else {}),
+            **({"types": types.to_dict()} if types is not None else {}),
             **({"operations": True} if operations else {}),
         }
-        write_json(place.child("snapshot.json"), header)
-    return header | {"nodes": count, "bad_rows": bad.to_dict()}
+        return job.done("snapshot.json", header) | {"nodes": count}
+
+
+def _write_table(session: SparkSession, job: Job, made: DataFrame, operations: bool) -> int:
+    """Write nodes and edges in order of their ids, and return how many nodes there are."""
+    from pyspark.sql import functions as f  # noqa: PLC0415
+
+    made = made.persist()
+    try:
+        count = made.count()
+        files = -(-count // _ROWS_OF_A_FILE) or 1
+        # The texts and typed columns of the filters go along as they are.
+        origin = job.source.dropDuplicates(["id"]) if operations else job.source
+        kept = [name for name in origin.columns if name not in _NOT_OF_NODES]
+        nodes = made.drop("parents").join(origin.select("id", *kept), "id")
+        first = ["id", "filter", "interfaces", "index"]
+        nodes = nodes.select(*first, *(name for name in kept if name != "filter"))
+        _in_order(nodes, files, "id").write.parquet(job.place.child("nodes").path)
+        edges = made.select(f.explode("parents").alias("parent"), f.col("id").alias("child"))
+        _in_order(edges, files, "child", "parent").write.parquet(job.place.child("edges").path)
+    finally:
+        made.unpersist()
+    require_own_ids(session, job.place.child("nodes"), count)
+    return count
+
+
+def _in_order(rows: DataFrame, files: int, *keys: str) -> DataFrame:
+    """Return rows in order of their keys; a few as one file, for which nothing is sampled."""
+    if files == 1:
+        return rows.repartition(1).sortWithinPartitions(*keys)
+    return rows.repartitionByRange(files, *keys).sortWithinPartitions(*keys)
 
 
 _NOT_OF_NODES: Final = frozenset(
@@ -92,23 +107,16 @@ def _tables(rows: DataFrame, structure: str, local: bool, types: TypeHierarchy |
     """Return the nodes of the tables of all types, each with the ids of its parents."""
     from pyspark.sql import functions as f  # noqa: PLC0415
 
-    kinds = rows.mapInArrow(
-        partial(_with_kinds, types=types), f"{_ddl(rows)}, kind string"
-    ).persist()
-    try:
-        if not kinds.where(f.col("kind") == _ANY).isEmpty():
-            # A filter of no single type may cover, or be covered by, filters of any.
-            kinds = kinds.withColumn("kind", f.lit(_ANY))
-        make = partial(_each_kind, structure=structure, local=local, types=types)
-        # A task for each type, as far as their hashes keep them apart; one for all if need be.
-        ordered = kinds.repartition("kind").sortWithinPartitions("kind")
-        return ordered.mapInArrow(make, _MADE)
-    finally:
-        kinds.unpersist()
-
-
-def _ddl(rows: DataFrame) -> str:
-    return ", ".join(f"`{name}` {kind}" for name, kind in rows.dtypes)
+    make = partial(_each_kind, structure=structure, local=local, types=types)
+    kinds = rows.mapInArrow(partial(_with_kinds, types=types), f"{ddl(rows)}, kind string")
+    # Without typed columns for a type, there is none that a filter of any kind does not span.
+    typed = "ranges" in rows.columns or "type" in rows.columns
+    if not typed or not kinds.where(f.col("kind") == _ANY).isEmpty():
+        # A filter of no single type may cover, or be covered by, filters of any.
+        return rows.withColumn("kind", f.lit(_ANY)).repartition(1).mapInArrow(make, _MADE)
+    # A task for each type, as far as their hashes keep them apart; one for all if need be.
+    ordered = kinds.repartition("kind").sortWithinPartitions("kind")
+    return ordered.mapInArrow(make, _MADE)
 
 
 def _with_kinds(

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
-from workloads.blocks import Found, Selection, found_pairs
+from workloads.blocks import Found, Selection, Sent, found_pairs
 from workloads.columns import Integers
 from workloads.context import Context, Holdings
 from workloads.covering import Words, bit_pairs
 from workloads.outline import Outline
 from workloads.reports import WITNESSES, Outcome, not_applicable
-
-if TYPE_CHECKING:
-    from pyspark import Broadcast
 
 __all__ = [
     "interface_index",
@@ -142,18 +139,12 @@ Faults = Callable[[Outline, Words, Words], dict[int, Words]]
 
 def _along_paths(context: Context, interfaces: Integers, find: Faults) -> Found:
     """Return what a function finds when interfaces travel along all paths, some at a time."""
-    parts = context.filters.parts
-    size = max(64, min(_LANES, -(-len(interfaces) // parts)))
+    size = max(64, min(_LANES, -(-len(interfaces) // context.filters.parts)))
     work = [interfaces[at : at + size] for at in range(0, len(interfaces), size)]
     if not work:
         return Found(0, [])
-    spark = context.session.sparkContext
-    held = spark.broadcast((_by_interface(context.held), _by_interface(context.listed)))
-    task = partial(_each_lanes, held=held, links=context.shared_outline, find=find)
-    try:
-        found = spark.parallelize(work, min(len(work), parts)).mapPartitions(task).collect()
-    finally:
-        held.unpersist()
+    held = _by_interface(context.held), _by_interface(context.listed)
+    found = context.filters.worked(partial(_each_lanes, find=find), work, (context.outline, *held))
     return Found.sum(found, WITNESSES)
 
 
@@ -163,15 +154,12 @@ def _by_interface(holdings: Holdings) -> Holdings:
 
 
 def _each_lanes(
-    work: Iterator[Integers],
-    held: Broadcast[tuple[Holdings, Holdings]],
-    links: Broadcast[Outline],
-    find: Faults,
+    work: Iterator[Integers], sides: Sent[tuple[Outline, Holdings, Holdings]], find: Faults
 ) -> Iterator[Found]:
-    outline = links.value
+    outline, *held = sides.value
     for interfaces in work:
         words = -(-len(interfaces) // 64)
-        own, listed = (_bits(each, interfaces, outline.count, words) for each in held.value)
+        own, listed = (_bits(each, interfaces, outline.count, words) for each in held)
         total = 0
         pairs: list[tuple[int, int, int]] = []
         for kind, bits in find(outline, own, listed).items():

@@ -7,18 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from workloads.blocks import BlockRows, Found, Selection, found_pairs, typed_names
+from workloads.blocks import BlockRows, Found, Here, Selection, Sent, found_pairs, typed_names
 from workloads.columns import Booleans, Columns, Integers
-from workloads.context import Context
+from workloads.context import Context, texts_by_id
 from workloads.cover import minimal_cover
 from workloads.covering import Block, Words, bit_pairs, covering_pairs, covers_rowwise
-from workloads.datasets import typed
+from workloads.datasets import SnapshotFiles, Workload, typed
 from workloads.outline import Outline
 from workloads.reports import WITNESSES, Outcome, not_applicable
 from workloads.rows import columns_of
 
 if TYPE_CHECKING:
-    from pyspark import Broadcast
     from pyspark.sql import DataFrame
 
 __all__ = [
@@ -171,7 +170,9 @@ def complete_order(context: Context) -> Outcome:
     if context.structure != "fp":
         return not_applicable("only the filters poset keeps the complete order")
     rows = Selection.of(np.arange(context.node_count))
-    compare = partial(_order_faults, links=context.shared_outline)
+    one_block = context.node_count <= context.filters.size
+    links: Sent[Outline] = Here(context.outline) if one_block else context.shared_outline
+    compare = partial(_order_faults, links=links)
     found = Found.sum(context.filters.compared(rows, rows, compare), WITNESSES)
     texts = context.texts(each for one, other, _ in found.pairs for each in (one, other))
     reasons = ("covered without a path", "a path without covering", "a path leads back to it")
@@ -187,11 +188,11 @@ def complete_order(context: Context) -> Outcome:
     return Outcome(context.node_count * max(0, context.node_count - 1), found.total, witnesses)
 
 
-#: What is below each node of the block that was compared last, in this worker.
-_last_reach: dict[tuple[int, int, int], Words] = {}
+#: The links, the nodes and what is below each, of the block that was compared last in this process.
+_last_reach: list[tuple[Outline, Integers, Words]] = []
 
 
-def _order_faults(one: BlockRows, other: BlockRows, links: Broadcast[Outline]) -> Found:
+def _order_faults(one: BlockRows, other: BlockRows, links: Sent[Outline]) -> Found:
     """Return pairs of a block with another that are covered and not joined, or joined only."""
     outline = links.value
     block = Block(other.columns)
@@ -234,14 +235,16 @@ def _bits_at(bits: Words, rows: Integers, which: Integers) -> Booleans:
 
 def _reach(outline: Outline, numbers: Integers, words: int) -> Words:
     """Return which of some nodes are below each node."""
-    key = (id(outline), int(numbers[0]), len(numbers))
-    if key not in _last_reach:
-        _last_reach.clear()
-        own = np.zeros((outline.count, words), np.uint64)
-        places = np.arange(len(numbers))
-        own[numbers, places >> 6] = np.uint64(1) << (places & 63).astype(np.uint64)
-        _last_reach[key] = outline.gathered_below(own)
-    return _last_reach[key]
+    if _last_reach:
+        links, nodes, found = _last_reach[0]
+        if links is outline and np.array_equal(nodes, numbers):
+            return found
+    own = np.zeros((outline.count, words), np.uint64)
+    places = np.arange(len(numbers))
+    own[numbers, places >> 6] = np.uint64(1) << (places & 63).astype(np.uint64)
+    below = outline.gathered_below(own)
+    _last_reach[:] = [(outline, numbers, below)]
+    return below
 
 
 # -- same-roots ------------------------------------------------------------------------------------
@@ -250,30 +253,34 @@ def _reach(outline: Outline, numbers: Integers, words: int) -> Words:
 def same_roots(context: Context) -> Outcome:
     """The roots are those of another table of the same pairs, or of the workload itself."""
     if context.other is not None:
-        rows, _ = typed(context.other.nodes, context.other.types, "the other snapshot's nodes",
-                        skip_bad=False)  # fmt: skip
-        below = context.other.edges.selectExpr("child as id").distinct()
-        expected, source = rows.join(below, "id", "left_anti"), context.other.nodes
-        whose = "the other table"
-    elif context.files.after_operations:
+        return _held_against_table(context, context.other)
+    if context.files.after_operations:
         return not_applicable("the table is what operations left")
-    elif context.workload is not None:
-        if not _related(context):
-            return not_applicable("the workload has none of the table's filters")
-        rows, _ = typed(context.workload.filters, context.workload.types,
-                        "the workload's filters", skip_bad=True)  # fmt: skip
-        expected, source = minimal_cover(rows, context.workload.types), context.workload.filters
-        whose = "the workload"
-    else:
+    if context.workload is None:
         return not_applicable("there is no workload and no other table")
-    return _compared_roots(context, expected, source, whose)
+    workload = context.workload
+    with typed(
+        workload.filters, workload.types, "the workload's filters", skip_bad=context.skip_bad
+    ) as (rows, _):
+        expected = minimal_cover(rows, workload.types)
+        outcome = _compared_roots(context, expected, workload.filters, "the workload")
+    if outcome.violations and not _related(context, workload):
+        return not_applicable("the workload has none of the table's filters")
+    return outcome
+
+
+def _held_against_table(context: Context, other: SnapshotFiles) -> Outcome:
+    with typed(
+        other.nodes, other.types, "the other snapshot's nodes", skip_bad=context.skip_bad
+    ) as (rows, _):
+        below = other.edges.selectExpr("child as id").distinct()
+        roots = rows.join(below, "id", "left_anti")
+        return _compared_roots(context, roots, other.nodes, "the other table")
 
 
 def _compared_roots(
     context: Context, expected: DataFrame, source: DataFrame, whose: str
 ) -> Outcome:
-    from pyspark.sql import functions as f  # noqa: PLC0415
-
     theirs = expected.select("id", *typed_names(expected)).toArrow()
     matched = context.filters.by_rows(
         (context.roots,), partial(_equivalents, expected=theirs, types=context.types)
@@ -287,12 +294,11 @@ def _compared_roots(
         {"root": texts[each], "why": f"no root of {whose}", "ids": context.ids([each])}
         for each in extra[:WITNESSES]
     ]
-    if missing:
-        lost = source.where(f.col("id").isin(missing[:WITNESSES])).select("id", "filter").collect()
-        witnesses += [
-            {"root": row["filter"], "why": f"a root of {whose}, and not of this table"}
-            for row in sorted(lost, key=lambda row: row["id"])
-        ]
+    lost = texts_by_id(source, missing[:WITNESSES])
+    witnesses += [
+        {"root": lost[each], "why": f"a root of {whose}, and not of this table"}
+        for each in missing[:WITNESSES]
+    ]
     count = len(context.roots) + theirs.num_rows
     return Outcome(count, len(extra) + len(missing), witnesses)
 
@@ -313,10 +319,9 @@ def _equivalents(
     return own, others
 
 
-def _related(context: Context) -> bool:
+def _related(context: Context, workload: Workload) -> bool:
     """Return whether the workload has a filter of the table's."""
-    assert context.workload is not None
     if not context.node_count:
         return True
     mine = context.files.nodes.select("filter")
-    return not mine.join(context.workload.filters.select("filter"), "filter", "left_semi").isEmpty()
+    return not mine.join(workload.filters.select("filter"), "filter", "left_semi").isEmpty()

@@ -6,7 +6,8 @@ its index. The filters stay with the workers.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -21,12 +22,13 @@ from workloads.columns import Integers
 from workloads.datasets import BadRows, SnapshotFiles, Workload, typed
 from workloads.errors import InputError
 from workloads.outline import Outline
+from workloads.rows import packed
 
 if TYPE_CHECKING:
     from pyspark import Broadcast
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["Context", "Holdings", "open_context"]
+__all__ = ["Context", "Holdings", "open_context", "texts_by_id"]
 
 
 @dataclass
@@ -56,6 +58,7 @@ class Context:
     other: SnapshotFiles | None
     neighbours: list[str] | None
     notifications: int
+    skip_bad: bool
     facts: dict[str, Any] = field(default_factory=dict)
 
     @property
@@ -95,15 +98,21 @@ class Context:
     def texts(self, numbers: Iterable[int]) -> dict[int, str]:
         """Return the texts of some filters, by number."""
         wanted = sorted(set(numbers))
-        if not wanted:
-            return {}
-        from pyspark.sql import functions as f  # noqa: PLC0415
-
-        rows = self.files.nodes.where(f.col("id").isin(self.ids(wanted)))
-        found = {row["id"]: row["filter"] for row in rows.select("id", "filter").collect()}
+        found = texts_by_id(self.files.nodes, self.ids(wanted))
         return {each: found[int(self.outline.ids[each])] for each in wanted}
 
 
+def texts_by_id(rows: DataFrame, ids: list[int]) -> dict[int, str]:
+    """Return the texts of a few rows."""
+    from pyspark.sql import functions as f  # noqa: PLC0415
+
+    if not ids:
+        return {}
+    found = rows.where(f.col("id").isin(ids)).select("id", "filter").collect()
+    return {row["id"]: row["filter"] for row in found}
+
+
+@contextmanager
 def open_context(
     session: SparkSession,
     files: SnapshotFiles,
@@ -114,43 +123,68 @@ def open_context(
     notifications: int,
     skip_bad: bool,
     limit: int,
-) -> Context:
-    """Return a snapshot ready to be checked; InputError if it is not well formed."""
+) -> Iterator[Context]:
+    """Give a snapshot ready to be checked; InputError if it is not well formed."""
+    with typed(files.nodes, files.types, "the snapshot's nodes", skip_bad=skip_bad) as (nodes, bad):
+        table, with_filters = _collected(nodes, files, limit)
+        ids = _ids(table.column("id"))
+        _check_lists(table)
+        edges = files.edges.select("parent", "child").toArrow()
+        outline = _outline(ids, edges, skip_lost=bad.count > 0)
+        texts, held, listed = _holdings(table)
+        indexed = "index" in nodes.columns
+        yield Context(
+            session,
+            files,
+            _filters(session, nodes, ids, table if with_filters else None, files.types, limit),
+            outline,
+            texts,
+            held,
+            listed,
+            indexed and (not len(ids) or table.column("index").null_count < len(ids)),
+            bad,
+            workload,
+            other,
+            neighbours,
+            notifications,
+            skip_bad,
+        )
+
+
+def _collected(nodes: DataFrame, files: SnapshotFiles, limit: int) -> tuple[pa.Table, bool]:
+    """Return the nodes in order of their ids: who holds them, and if they are few the filters."""
+    columns = ["id", "interfaces", *(["index"] if "index" in nodes.columns else [])]
+    with_filters = 4 * files.size <= limit
+    if with_filters:
+        columns += typed_names(nodes)
+    return nodes.select(columns).toArrow().sort_by("id").combine_chunks(), with_filters
+
+
+def _filters(
+    session: SparkSession,
+    nodes: DataFrame,
+    ids: Integers,
+    table: pa.Table | None,
+    types: TypeHierarchy | None,
+    limit: int,
+) -> Filters:
+    """Return the filters by the numbers of the nodes, collected up to a size in bytes."""
     from pyspark.sql import functions as f  # noqa: PLC0415
 
-    nodes, bad = typed(files.nodes, files.types, "the snapshot's nodes", skip_bad=skip_bad)
     names = typed_names(nodes)
-    indexed = "index" in nodes.columns
-    table = nodes.select("id", "interfaces", *(["index"] if indexed else [])).toArrow()
-    table = table.sort_by("id").combine_chunks()
-    ids = _ids(table.column("id"))
-    _check_lists(table)
-    edges = files.edges.select("parent", "child").toArrow()
-    outline = _outline(ids, edges, skip_lost=bad.count > 0)
+    numbers = np.arange(len(ids))
     rows = nodes.select(f.col("id").cast("long").alias("number"), *names)
-    if not np.array_equal(ids, np.arange(len(ids))):
-        numbers = session.createDataFrame(pa.table({"id": ids, "number": np.arange(len(ids))}))
-        rows = nodes.select("id", *names).join(numbers, "id").drop("id")
-        rows = rows.select("number", *names)
-    filters = Filters.of(session, rows, len(ids), files.types, limit)
-    if filters.shared is None:
-        filters.rows = rows.persist()
-    texts, held, listed = _holdings(table)
-    return Context(
-        session,
-        files,
-        filters,
-        outline,
-        texts,
-        held,
-        listed,
-        indexed and (not len(ids) or table.column("index").null_count < len(ids)),
-        bad,
-        workload,
-        other,
-        neighbours,
-        notifications,
-    )
+    if not np.array_equal(ids, numbers):
+        by_id = session.createDataFrame(pa.table({"id": ids, "number": numbers}))
+        rows = nodes.select("id", *names).join(by_id, "id").select("number", *names)
+    if table is None and len(ids) * 8 * (len(names) + 2) <= limit:
+        table = rows.toArrow().sort_by("number")
+    data = None
+    if table is not None:
+        data = packed(table.select(names).append_column("number", pa.array(numbers)))
+    if data is None or len(data) > limit:
+        return Filters(session, rows.persist(), len(ids), types, None)
+    return Filters(session, rows, len(ids), types, data)
 
 
 def _ids(column: pa.ChunkedArray) -> Integers:

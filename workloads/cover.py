@@ -12,8 +12,8 @@ import pyarrow as pa
 from posetlib.constraints.types import TypeHierarchy
 from workloads.columns import Booleans, Columns, Integers, Vocabulary
 from workloads.covering import Block, minimal
-from workloads.datasets import read_workload, typed
-from workloads.files import Place, new_output, write_json
+from workloads.files import Place
+from workloads.jobs import job_on, require_own_ids
 from workloads.rows import columns_of
 
 if TYPE_CHECKING:
@@ -27,6 +27,8 @@ _FAN_IN: Final = 8
 _CHAMPIONS: Final = (4, 12, 48)
 #: So many rows wait until they are reduced to their cover.
 _PENDING: Final = 1 << 15
+#: A cover of no more than so many filters is one file, and its ids are sent to everyone.
+_FEW: Final = 1 << 20
 
 
 def cover(
@@ -38,28 +40,33 @@ def cover(
     overwrite: bool = False,
 ) -> dict[str, Any]:
     """Write the minimal cover of a workload: of equivalent filters the one with the lowest id."""
-    with new_output(out, overwrite=overwrite) as place:
-        read = read_workload(session, workload)
-        rows, bad = typed(read.filters, read.types, "the workload's filters", skip_bad=skip_bad)
-        found = minimal_cover(rows, read.types)
-        ids = sorted(row["id"] for row in found.select("id").collect())
-        chosen = read.filters.select("id", "filter", "interface")
-        _write_chosen(session, chosen, ids, place)
-        header = {"filters": len(ids), "bad_rows": bad.to_dict()}
-        write_json(place.child("_cover.json"), header)
-    return header
+    with job_on(session, workload, out, skip_bad=skip_bad, overwrite=overwrite) as job:
+        found = minimal_cover(job.rows, job.read.types).select("id")
+        chosen = job.read.filters.select("id", "filter", "interface")
+        count = _write_chosen(session, chosen, found, job.place)
+        return job.done("_cover.json", {"filters": count})
 
 
-def _write_chosen(session: SparkSession, rows: DataFrame, ids: list[int], place: Place) -> None:
-    """Write the rows with some ids, in their order, as one file."""
+def _write_chosen(session: SparkSession, rows: DataFrame, ids: DataFrame, place: Place) -> int:
+    """Write the rows with some ids, in their order, and return how many there are."""
     from pyspark.sql import functions as f  # noqa: PLC0415
 
-    if ids and ids[-1] - ids[0] < 1 << 62:
-        # The bounds let whole groups of rows be skipped; a join finds the rows among the others.
-        rows = rows.where(f.col("id").between(ids[0], ids[-1]))
-    wanted = session.createDataFrame(pa.table({"id": pa.array(ids, pa.int64())}))
-    chosen = rows.join(f.broadcast(wanted), "id")
-    chosen.repartition(1).sortWithinPartitions("id").write.mode("append").parquet(place.path)
+    ids = ids.persist()
+    try:
+        count, first, last = ids.agg(f.count_distinct("id"), f.min("id"), f.max("id")).collect()[0]
+        if count:
+            # The bounds let whole groups of rows be skipped; a join finds the rows among the rest.
+            rows = rows.where(f.col("id").between(first, last))
+        chosen = rows.join(f.broadcast(ids) if count <= _FEW else ids, "id", "left_semi")
+        if count <= _FEW:
+            chosen = chosen.repartition(1).sortWithinPartitions("id")
+        else:
+            chosen = chosen.sort("id")
+        chosen.write.mode("append").parquet(place.path)
+    finally:
+        ids.unpersist()
+    require_own_ids(session, place, count)
+    return int(count)
 
 
 def minimal_cover(rows: DataFrame, types: TypeHierarchy | None) -> DataFrame:

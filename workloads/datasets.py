@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
 
 from posetlib.constraints.types import TypeHierarchy
 from posetlib.errors import FilterError
-from workloads.errors import InputError
+from workloads.errors import MARK, InputError, is_unreadable
 from workloads.files import Place, read_json
-from workloads.rows import TYPED, parse_rows, typed_attributes
+from workloads.rows import TYPED, parse_rows, typed_attributes, unreadable
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import Column, DataFrame, SparkSession
 
 __all__ = ["BadRows", "SnapshotFiles", "Workload", "read_snapshot", "read_workload", "typed"]
 
@@ -38,14 +39,44 @@ class BadRows:
         return {"count": self.count, "samples": self.samples}
 
 
+_INTEGERS: Final = frozenset({"bigint", "int"})
+_STRINGS: Final = frozenset({"string"})
+_LISTS: Final = frozenset({"array<string>"})
+
+
 @dataclass
 class Workload:
-    """Filters with an interface each, notifications, and what the file beside them says."""
+    """Filters with an interface each, and what the file beside them says; the rest if asked for."""
 
+    session: SparkSession
+    place: Place
     header: dict[str, Any]
     filters: DataFrame
-    notifications: DataFrame | None
     types: TypeHierarchy | None
+
+    @cached_property
+    def notifications(self) -> DataFrame | None:
+        """The notifications, if there are any."""
+        if not self.place.child("notifications").exists():
+            return None
+        return self._rows("notifications", {"id": _INTEGERS, "notification": _STRINGS})
+
+    @cached_property
+    def operations(self) -> DataFrame:
+        """The operations in sequence; InputError if there are none."""
+        return self._rows(
+            "operations",
+            {
+                "sequence": _INTEGERS,
+                "operation": _STRINGS,
+                "id": _INTEGERS,
+                "filter": _STRINGS,
+                "interface": _STRINGS,
+            },
+        )
+
+    def _rows(self, name: str, columns: Mapping[str, frozenset[str]]) -> DataFrame:
+        return _parquet(self.session, self.place.child(name), f"the workload's {name}", columns)
 
 
 @dataclass
@@ -58,6 +89,8 @@ class SnapshotFiles:
     types: TypeHierarchy | None
     nodes: DataFrame
     edges: DataFrame
+    #: The bytes of the nodes' files.
+    size: int
 
 
 def read_workload(session: SparkSession, place: Place) -> Workload:
@@ -73,17 +106,9 @@ def read_workload(session: SparkSession, place: Place) -> Workload:
         session,
         place.child("filters"),
         "the workload's filters",
-        {"id": {"bigint", "int"}, "filter": {"string"}, "interface": {"string"}},
+        {"id": _INTEGERS, "filter": _STRINGS, "interface": _STRINGS},
     )
-    notifications = None
-    if place.child("notifications").exists():
-        notifications = _parquet(
-            session,
-            place.child("notifications"),
-            "the workload's notifications",
-            {"id": {"bigint", "int"}, "notification": {"string"}},
-        )
-    return Workload(header, filters, notifications, read_types(header, "workload.json"))
+    return Workload(session, place, header, filters, read_types(header, "workload.json"))
 
 
 def read_snapshot(session: SparkSession, place: Place) -> SnapshotFiles:
@@ -105,22 +130,24 @@ def read_snapshot(session: SparkSession, place: Place) -> SnapshotFiles:
         session,
         place.child("nodes"),
         "the snapshot's nodes",
-        {"id": {"bigint", "int"}, "filter": {"string"}, "interfaces": {"array<string>"}},
+        {"id": _INTEGERS, "filter": _STRINGS, "interfaces": _LISTS},
     )
     if "index" in nodes.columns:
         # A column without any value may be of any type: it says nothing.
         if dict(nodes.dtypes)["index"] == "void":
             nodes = nodes.drop("index")
         else:
-            _require(nodes, "the snapshot's nodes", {"index": {"array<string>"}})
+            _require(nodes, "the snapshot's nodes", {"index": _LISTS})
     edges = _parquet(
         session,
         place.child("edges"),
         "the snapshot's edges",
-        {"parent": {"bigint", "int"}, "child": {"bigint", "int"}},
+        {"parent": _INTEGERS, "child": _INTEGERS},
     )
     after = bool(header.get("operations", False))
-    return SnapshotFiles(structure, local, after, read_types(header, "snapshot.json"), nodes, edges)
+    types = read_types(header, "snapshot.json")
+    size = place.child("nodes").size()
+    return SnapshotFiles(structure, local, after, types, nodes, edges, size)
 
 
 def read_types(header: Mapping[str, Any], where: str) -> TypeHierarchy | None:
@@ -135,7 +162,7 @@ def read_types(header: Mapping[str, Any], where: str) -> TypeHierarchy | None:
 
 
 def _parquet(
-    session: SparkSession, place: Place, what: str, columns: Mapping[str, set[str]]
+    session: SparkSession, place: Place, what: str, columns: Mapping[str, frozenset[str]]
 ) -> DataFrame:
     from pyspark.errors import AnalysisException  # noqa: PLC0415
 
@@ -149,7 +176,7 @@ def _parquet(
     return found
 
 
-def _require(rows: DataFrame, what: str, columns: Mapping[str, set[str]]) -> None:
+def _require(rows: DataFrame, what: str, columns: Mapping[str, frozenset[str]]) -> None:
     kinds = dict(rows.dtypes)
     missing = [name for name in columns if name not in kinds]
     if missing:
@@ -164,36 +191,74 @@ def _require(rows: DataFrame, what: str, columns: Mapping[str, set[str]]) -> Non
 # -- typed columns ---------------------------------------------------------------------------------
 
 
+@contextmanager
 def typed(
     rows: DataFrame, types: TypeHierarchy | None, what: str, *, skip_bad: bool
-) -> tuple[DataFrame, BadRows]:
-    """Return rows with typed columns and no text where these say all, and which could not be read.
+) -> Iterator[tuple[DataFrame, BadRows]]:
+    """Give rows with typed columns, text only where these do not say all, and the rows left out.
 
-    What has typed columns is left as it is; other text is parsed once, and the outcome kept.
+    Rows without typed columns are parsed as they are read. Text that is no filter is left out, if
+    so asked, by a pass of its own. Otherwise whoever comes to such a text fails, and only then are
+    these texts counted, to be refused in a sentence.
     """
+    if skip_bad:
+        bad = _bad_rows(_unknown(rows), types)
+        yield _shortened(_read(rows, types, skip_bad=bad.count > 0)), bad
+        return
+    try:
+        yield _shortened(_read(rows, types, skip_bad=False)), BadRows()
+    except Exception as error:
+        if is_unreadable(error):
+            _refuse(_bad_rows(_unknown(rows), types), what)
+        raise
+
+
+def _read(rows: DataFrame, types: TypeHierarchy | None, *, skip_bad: bool) -> DataFrame:
+    """Return rows with typed columns; bad ones fail as they are parsed, or are left out."""
+    for name in ("id", "interface"):
+        if name in rows.columns:
+            rows = rows.withColumn(name, _required(name))
+    if is_typed(rows):
+        known = rows.drop("plain", "ranges").withColumn("plain", _is_known()).drop("typed_for")
+        return (
+            known.mapInArrow(partial(_readable, types=types), known.schema) if skip_bad else known
+        )
+    names = [name for name in rows.columns if name not in ("plain", "ranges")]
+    parse = partial(_parsed, types=types, skip_bad=skip_bad)
+    return rows.select(names).mapInArrow(parse, f"{ddl(rows.select(names))}, {TYPED}")
+
+
+def _required(name: str) -> Column:
+    """Return a column that must not be null: whoever comes to a row where it is, fails."""
     from pyspark.sql import functions as f  # noqa: PLC0415
 
-    if is_typed(rows):
-        # Typed columns hold for the text that they were made from, and for no other.
-        same = f.col("typed_for").eqNullSafe(f.xxhash64("filter")) & f.col("filter").isNotNull()
-        rows = rows.drop("plain", "ranges").withColumn("plain", same)
-        bad = _bad_rows(rows.where(~f.col("plain")), types)
-        _refuse(bad, what, skip_bad)
-        if bad.count:
-            rows = rows.mapInArrow(partial(_readable, types=types), rows.schema)
-        text = f.when(~f.col("plain"), f.col("filter"))
-        return rows.drop("typed_for").withColumn("filter", text), bad
-    names = [name for name in rows.columns if name not in ("plain", "ranges", "error")]
-    schema = ", ".join(f"`{name}` {kind}" for name, kind in rows.select(names).dtypes)
-    parsed = rows.select(names).mapInArrow(
-        partial(_parsed, types=types), f"{schema}, {TYPED}, error string"
-    ).persist()  # fmt: skip
-    wrong = parsed.where(f.col("error").isNotNull())
-    count = wrong.count()
-    bad = BadRows(count, _sampled(wrong) if count else [])
-    _refuse(bad, what, skip_bad)
-    good = parsed.where(f.col("error").isNull()).drop("error")
-    return good.withColumn("filter", f.when(~f.col("plain"), f.col("filter"))), bad
+    where = f.when(f.col("filter").isNull(), "null").otherwise(f.col("filter"))
+    told = f.concat(f.lit(f"{MARK}the row with the filter "), where, f.lit(f" has no {name}"))
+    return f.coalesce(f.col(name), f.raise_error(told))
+
+
+def _shortened(rows: DataFrame) -> DataFrame:
+    """Return rows without the texts that nobody needs to look at."""
+    from pyspark.sql import functions as f  # noqa: PLC0415
+
+    return rows.withColumn("filter", f.when(~f.col("plain"), f.col("filter")))
+
+
+def _is_known() -> Column:
+    """Typed columns hold for the text that they were made from, and for no other."""
+    from pyspark.sql import functions as f  # noqa: PLC0415
+
+    return f.col("typed_for").eqNullSafe(f.xxhash64("filter")) & f.col("filter").isNotNull()
+
+
+def _unknown(rows: DataFrame) -> DataFrame:
+    """Return the rows whose text has to be parsed."""
+    return rows.where(~_is_known()) if is_typed(rows) else rows
+
+
+def ddl(rows: DataFrame) -> str:
+    """Return the columns of rows as Spark takes them for the outcome of a function."""
+    return ", ".join(f"`{name}` {kind}" for name, kind in rows.dtypes)
 
 
 def typed_for_text(rows: DataFrame) -> DataFrame:
@@ -214,10 +279,10 @@ def is_typed(rows: DataFrame) -> bool:
     )
 
 
-def _refuse(bad: BadRows, what: str, skip_bad: bool) -> None:
-    if bad.count and not skip_bad:
-        first = bad.samples[0]
+def _refuse(bad: BadRows, what: str) -> None:
+    if bad.count:
         rows = "row has" if bad.count == 1 else "rows have"
+        first = bad.samples[0]
         raise InputError(
             f"{what}: {bad.count:,} {rows} text that is no filter, the first with id "
             f"{first['id']}: {first['filter']!r}: {first['error']} "
@@ -225,23 +290,33 @@ def _refuse(bad: BadRows, what: str, skip_bad: bool) -> None:
         )
 
 
-def _sampled(wrong: DataFrame) -> list[dict[str, Any]]:
-    return [
-        {"id": row["id"], "filter": row["filter"], "error": row["error"]}
-        for row in wrong.select("id", "filter", "error").orderBy("id").limit(_SAMPLES).collect()
-    ]
-
-
 def _bad_rows(rows: DataFrame, types: TypeHierarchy | None) -> BadRows:
+    """Return how many rows have a text that is no filter, and those with the lowest ids."""
     from pyspark.sql import functions as f  # noqa: PLC0415
 
-    schema = f"id long, filter string, {TYPED}, error string"
-    found = rows.select("id", "filter").mapInArrow(partial(_parsed, types=types), schema)
-    wrong = found.where(f.col("error").isNotNull()).persist()
-    found_any = wrong.count()
-    bad = BadRows(found_any, _sampled(wrong) if found_any else [])
-    wrong.unpersist()
-    return bad
+    wrong = rows.select("id", "filter").mapInArrow(
+        partial(_wrong, types=types), "id long, filter string, error string"
+    )
+    wrong = wrong.persist()
+    try:
+        count = wrong.count()
+        first = wrong.orderBy(f.col("id")).limit(_SAMPLES).collect() if count else []
+        return BadRows(count, [row.asDict() for row in first])
+    finally:
+        wrong.unpersist()
+
+
+def _wrong(
+    batches: Iterator[pa.RecordBatch], types: TypeHierarchy | None
+) -> Iterator[pa.RecordBatch]:
+    """Keep the rows whose text is no filter, and say what is wrong with it."""
+    for batch in batches:
+        errors = parse_rows(batch.column("filter").to_pylist(), types).errors
+        told = pa.RecordBatch.from_arrays(
+            [batch.column("id").cast(pa.int64()), batch.column("filter"), errors],
+            ["id", "filter", "error"],
+        )
+        yield told.filter(errors.is_valid())
 
 
 def _readable(
@@ -258,27 +333,17 @@ def _readable(
 
 
 def _parsed(
-    batches: Iterator[pa.RecordBatch], types: TypeHierarchy | None
+    batches: Iterator[pa.RecordBatch], types: TypeHierarchy | None, *, skip_bad: bool
 ) -> Iterator[pa.RecordBatch]:
+    """Add typed columns to rows of text; bad ones are left out, or else the first is told."""
     for batch in batches:
-        found = parse_rows(batch.column("filter").to_pylist(), types)
-        yield pa.RecordBatch.from_arrays(
-            [*batch.columns, found.plain, found.ranges, found.errors],
-            [*batch.schema.names, "plain", "ranges", "error"],
+        texts = batch.column("filter").to_pylist()
+        found = parse_rows(texts, types)
+        if not skip_bad and found.errors.null_count < len(found.errors):
+            at = found.errors.is_valid().index(True).as_py()
+            raise unreadable(texts[at], found.errors[at].as_py())
+        made = pa.RecordBatch.from_arrays(
+            [*batch.columns, found.plain, found.ranges],
+            [*batch.schema.names, "plain", "ranges"],
         )
-
-
-def read_operations(session: SparkSession, place: Place) -> DataFrame:
-    """Read the operations of a workload."""
-    return _parquet(
-        session,
-        place.child("operations"),
-        "the workload's operations",
-        {
-            "sequence": {"bigint", "int"},
-            "operation": {"string"},
-            "id": {"bigint", "int"},
-            "filter": {"string"},
-            "interface": {"string"},
-        },
-    )
+        yield made.filter(found.errors.is_null())

@@ -16,8 +16,17 @@ from workloads.errors import InputError
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = ["Place", "new_output", "place_of", "read_json", "write_json"]
+__all__ = [
+    "Place",
+    "is_local",
+    "new_output",
+    "place_of",
+    "read_json",
+    "require_new",
+    "write_json",
+]
 
+_FILE: Final = "file://"
 #: What the jobs leave in a folder of their own: nothing else is ever overwritten.
 _MARKS: Final = ("workload.json", "snapshot.json", "_cover.json", "_match.json")
 
@@ -26,8 +35,8 @@ class Place:
     """A folder on this machine's disk."""
 
     def __init__(self, path: str) -> None:
-        self.path = path
-        self._local = Path(path)
+        self.path = path.removeprefix(_FILE)
+        self._local = Path(self.path)
 
     def child(self, name: str) -> Place:
         """Return what has a name in this folder."""
@@ -42,6 +51,11 @@ class Place:
         """The last part of the path."""
         return self._local.resolve().name
 
+    @property
+    def absolute(self) -> str:
+        """The path for somebody who is elsewhere."""
+        return str(self._local.resolve())
+
     def exists(self) -> bool:
         """Return whether there is anything."""
         return os.path.lexists(self.path)
@@ -49,6 +63,11 @@ class Place:
     def is_empty(self) -> bool:
         """Return whether it is a folder without anything in it."""
         return self._local.is_dir() and not any(self._local.iterdir())
+
+    def size(self) -> int:
+        """Return the bytes of a file, or of all files in the folder."""
+        files = [self._local] if self._local.is_file() else self._local.rglob("*")
+        return sum(each.stat().st_size for each in files if each.is_file())
 
     def make(self) -> None:
         """Make the folder, and those that it is in."""
@@ -95,11 +114,18 @@ class _HadoopPlace(Place):
     def name(self) -> str:
         return str(self._hadoop.getName())
 
+    @property
+    def absolute(self) -> str:
+        return self.path
+
     def exists(self) -> bool:
         return bool(self._files.exists(self._hadoop))
 
     def is_empty(self) -> bool:
         return self.exists() and not len(self._files.listStatus(self._hadoop))
+
+    def size(self) -> int:
+        return int(self._files.getContentSummary(self._hadoop).getLength())
 
     def make(self) -> None:
         self._files.mkdirs(self._hadoop)
@@ -131,9 +157,25 @@ def place_of(path: str, session: SparkSession) -> Place:
     """Return a place by its path, or by an address with a scheme such as hdfs."""
     if not path:
         raise InputError("a path is needed, not an empty text")
-    if "://" in path and not path.startswith("file://"):
-        return _HadoopPlace(path, session)
-    return Place(path.removeprefix("file://"))
+    return Place(path) if is_local(path) else _HadoopPlace(path, session)
+
+
+def is_local(path: str) -> bool:
+    """Return whether a path is on this machine's disk.
+
+    >>> is_local("runs/demo"), is_local("file:///runs/demo"), is_local("hdfs://host/demo")
+    (True, True, False)
+    """
+    return "://" not in path or path.startswith(_FILE)
+
+
+def require_new(place: Place, *, overwrite: bool) -> None:
+    """Refuse an output that exists: unless it may be overwritten, and is that of a job."""
+    if place.exists() and not place.is_empty():
+        if not overwrite:
+            raise InputError(f"{place.path} exists; --overwrite replaces it")
+        if not any(place.child(mark).exists() for mark in _MARKS):
+            raise InputError(f"{place.path} exists and is not the output of a job: it stays")
 
 
 @contextmanager
@@ -143,11 +185,7 @@ def new_output(place: Place, *, overwrite: bool) -> Iterator[Place]:
     An output that exists is refused unless it may be overwritten, and then still if it is not that
     of a job. What a failure leaves behind is removed; a name that begins with a dot is no output.
     """
-    if place.exists() and not place.is_empty():
-        if not overwrite:
-            raise InputError(f"{place.path} exists; --overwrite replaces it")
-        if not any(place.child(mark).exists() for mark in _MARKS):
-            raise InputError(f"{place.path} exists and is not the output of a job: it stays")
+    require_new(place, overwrite=overwrite)
     token = uuid.uuid4().hex[:12]
     partial = place.sibling(f".{place.name}.partial-{token}")
     try:

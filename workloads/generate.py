@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import pyarrow as pa
@@ -26,6 +26,10 @@ if TYPE_CHECKING:
 
 __all__ = ["generate"]
 
+#: The rows of a part: at least, where there are idle cores; and at most, so that one sees progress.
+_FEWEST: Final = 10_000
+_MOST: Final = 1 << 20
+
 
 def generate(
     session: SparkSession,
@@ -36,18 +40,20 @@ def generate(
     overwrite: bool = False,
 ) -> dict[str, Any]:
     """Write a workload; the same parameters give the same rows, however they are divided."""
-    parts = partitions or max(2, session.sparkContext.defaultParallelism)
+    made = partial(_made, session, parameters, partitions)
     with new_output(out, overwrite=overwrite) as place:
-        filters = typed_for_text(_made(session, _filters, parameters, parameters.filters, parts))
+        filters = typed_for_text(made(_filters, parameters.filters))
         filters.write.parquet(place.child("filters").path)
         if parameters.notifications:
-            made = _made(session, _notifications, parameters, parameters.notifications, parts)
-            made.write.parquet(place.child("notifications").path)
+            told = made(_notifications, parameters.notifications)
+            told.write.parquet(place.child("notifications").path)
         if parameters.operations:
-            made = _made(session, _operations, parameters, parameters.interfaces, parts)
+            rows = parameters.filters + 2 * parameters.operations
+            done = made(_operations, parameters.interfaces, rows)
             # As many ranges as parts, so that the files in their order are the sequence in its.
-            made = made.repartitionByRange(parts, "sequence").sortWithinPartitions("sequence")
-            made.write.parquet(place.child("operations").path)
+            parts = partitions or _parts(session, rows)
+            done = done.repartitionByRange(parts, "sequence").sortWithinPartitions("sequence")
+            done.write.parquet(place.child("operations").path)
         header = {
             "format": WORKLOAD_FORMAT,
             "version": 1,
@@ -59,14 +65,29 @@ def generate(
 
 
 def _made(
-    session: SparkSession, make: Any, parameters: Parameters, count: int, parts: int
+    session: SparkSession,
+    parameters: Parameters,
+    partitions: int | None,
+    make: Any,
+    count: int,
+    rows: int | None = None,
 ) -> DataFrame:
-    """Return the rows that a function makes of row numbers, one call for each batch of them."""
+    """Return the rows that a function makes of numbers, one call for each batch of them.
+
+    There are ``rows`` of them, if not one for each number.
+    """
     from pyspark.sql.pandas.types import from_arrow_schema  # noqa: PLC0415
 
     schema = from_arrow_schema(make(parameters, np.zeros(0, np.int64)).schema)
+    parts = partitions or _parts(session, count if rows is None else rows)
     numbers = session.range(0, count, 1, max(1, min(parts, count)))
     return numbers.mapInArrow(partial(_each, make=make, parameters=parameters), schema)
+
+
+def _parts(session: SparkSession, rows: int) -> int:
+    """Return how many parts rows are worth: few are made before another worker has started."""
+    busy = min(session.sparkContext.defaultParallelism, rows // _FEWEST)
+    return max(1, busy, -(-rows // _MOST))
 
 
 def _each(

@@ -13,9 +13,9 @@ import pyarrow as pa
 from posetlib.constraints.types import TypeHierarchy
 from workloads.columns import GROUP, Columns, Integers, Vocabulary, encode_notifications
 from workloads.covering import minimal_by_group
-from workloads.datasets import read_workload, typed
 from workloads.errors import InputError
-from workloads.files import Place, new_output, write_json
+from workloads.files import Place
+from workloads.jobs import job_on
 from workloads.matching import Audience, interfaces_of
 from workloads.rows import columns_of, packed, regrouped, unpacked
 
@@ -39,16 +39,13 @@ def match(
     overwrite: bool = False,
 ) -> dict[str, Any]:
     """Write the interfaces of each notification: its id, and their names in order."""
-    with new_output(out, overwrite=overwrite) as place:
-        read = read_workload(session, workload)
-        if read.notifications is None:
+    with job_on(session, workload, out, skip_bad=skip_bad, overwrite=overwrite) as job:
+        notifications = job.read.notifications
+        if notifications is None:
             raise InputError(f"the workload at {workload.path} has no notifications to match")
-        rows, bad = typed(read.filters, read.types, "the workload's filters", skip_bad=skip_bad)
-        answers = matched(rows, read.notifications, read.types)
-        answers.write.mode("append").parquet(place.path)
-        header = {"bad_rows": bad.to_dict()}
-        write_json(place.child("_match.json"), header)
-    return header
+        answers = matched(job.rows, notifications, job.read.types)
+        answers.write.mode("append").parquet(job.place.path)
+        return job.done("_match.json", {})
 
 
 def matched(filters: DataFrame, notifications: DataFrame, types: TypeHierarchy | None) -> DataFrame:

@@ -39,7 +39,7 @@ from workloads.columns import (
     read_filter,
     simple_ranges,
 )
-from workloads.errors import InputError
+from workloads.errors import InputError, UnreadableFilterError
 
 __all__ = [
     "RANGES",
@@ -127,9 +127,7 @@ def parse_rows(texts: Sequence[str | None], types: TypeHierarchy | None) -> Pars
         error = None
         if found is None:
             try:
-                if text is None:
-                    raise FilterError("there is no text")
-                found = _ranges_of(read_filter(text, types))
+                found = _ranges_of(_read(text, types))
             except FilterError as wrong:
                 error = " ".join(str(wrong).split())
         plain.append(found is not None)
@@ -299,18 +297,29 @@ def _strings(column: pa.Array | pa.ChunkedArray, vocabulary: Vocabulary) -> Inte
 
 def _filters(rows: Rows, which: Integers, types: TypeHierarchy | None) -> list[Filter]:
     """Return the filters of some rows as objects: from their text, or from what is typed."""
-    if "filter" in rows.schema.names:
-        texts = rows.column("filter").take(pa.array(which)).to_pylist()
-    else:
-        texts = [None] * len(which)
+    texts = rows.column("filter").take(pa.array(which)).to_pylist()
+    typed = _flags(rows.column("plain"))[which] if "plain" in rows.schema.names else [False]
     made = []
-    for row, text in zip(which.tolist(), texts, strict=True):
+    for row, text, is_typed in zip(
+        which.tolist(), texts, np.broadcast_to(typed, len(which)).tolist(), strict=True
+    ):
         try:
-            made.append(_typed_filter(rows, row) if text is None else read_filter(text, types))
+            made.append(_typed_filter(rows, row) if is_typed else _read(text, types))
         except FilterError as error:
-            reason = " ".join(str(error).split())
-            raise InputError(f"the filter {text!r} cannot be read: {reason}") from error
+            raise unreadable(text, error) from error
     return made
+
+
+def _read(text: str | None, types: TypeHierarchy | None) -> Filter:
+    if text is None:
+        raise FilterError("there is no text")
+    return read_filter(text, types)
+
+
+def unreadable(text: str | None, error: object) -> UnreadableFilterError:
+    """Return the error that tells of a text which is no filter, in one line."""
+    reason = " ".join(str(error).split())
+    return UnreadableFilterError(f"the filter {text!r} cannot be read: {reason}")
 
 
 def _typed_filter(rows: Rows, row: int) -> Filter:

@@ -33,11 +33,14 @@ def open_session(
     master: str | None = None,
     partitions: int | None = None,
     broadcast_limit: int = BROADCAST_LIMIT,
+    *,
+    brief: bool = False,
 ) -> Iterator[SparkSession]:
     """Start Spark, or join the session that runs, and stop what was started.
 
     Under spark-submit the master is the one given there; else ``local[*]`` by default. Workers that
-    are processes of their own are sent the packages.
+    are processes of their own are sent the packages. ``brief`` says that there is little to do, so
+    that Spark's code is compiled quickly rather than well.
     """
     from pyspark.sql import SparkSession  # noqa: PLC0415 - a second that --help need not wait for
 
@@ -49,7 +52,7 @@ def open_session(
     if master is None and not submitted:
         master = "local[*]"
     builder = SparkSession.builder.appName(f"workloads {name}")
-    for key, value in _settings(partitions, broadcast_limit).items():
+    for key, value in _settings(partitions, broadcast_limit, brief=brief).items():
         builder = builder.config(key, value)
     if master is not None:
         builder = builder.master(master)
@@ -74,7 +77,7 @@ def open_session(
         session.stop()
 
 
-def _settings(partitions: int | None, broadcast_limit: int) -> dict[str, str]:
+def _settings(partitions: int | None, broadcast_limit: int, *, brief: bool) -> dict[str, str]:
     log = resources.files("workloads") / "log4j2.properties"
     settings = {
         "spark.ui.enabled": "false",
@@ -88,12 +91,13 @@ def _settings(partitions: int | None, broadcast_limit: int) -> dict[str, str]:
         "spark.sql.shuffle.partitions": str(partitions or 2 * (os.cpu_count() or 1)),
         "spark.driver.memory": "1g",
     }
+    java = ["-XX:+IgnoreUnrecognizedVMOptions", "--sun-misc-unsafe-memory-access=allow"]
     if log.is_file():
-        settings["spark.driver.extraJavaOptions"] = (
-            f"-Dlog4j2.configurationFile={Path(str(log)).as_uri()} "
-            "-XX:+IgnoreUnrecognizedVMOptions --sun-misc-unsafe-memory-access=allow"
-        )
-    return settings
+        java.append(f"-Dlog4j2.configurationFile={Path(str(log)).as_uri()}")
+    if brief:
+        # Half of what Spark does in its first seconds is to optimise itself.
+        java.append("-XX:TieredStopAtLevel=1")
+    return settings | {"spark.driver.extraJavaOptions": " ".join(java)}
 
 
 def _brief(error: BaseException) -> str:
@@ -152,6 +156,6 @@ def _show(
             info = tracker.getStageInfo(stage)
             if info is not None:
                 parts.append(f"stage {stage}: {info.numCompletedTasks} of {info.numTasks} tasks")
-        text = f"{name}, {seconds:.0f} s: {'; '.join(parts) or 'planning'}"
+        text = f"{name}, {seconds:.0f} s: {'; '.join(parts) or 'working'}"
         stream.write(f"\r\033[K{text[:100]}")
         stream.flush()

@@ -64,7 +64,8 @@ def validate(
 ) -> dict[str, Any]:
     """Return the report on a snapshot."""
     start = time.perf_counter()
-    context = open_context(
+    entries = []
+    with open_context(
         session,
         read_snapshot(session, snapshot),
         None if workload is None else read_workload(session, workload),
@@ -73,14 +74,16 @@ def validate(
         notifications=notifications,
         skip_bad=skip_bad,
         limit=broadcast_limit,
-    )
-    entries = []
-    for name, check in INVARIANTS.items():
-        begun = time.perf_counter()
-        outcome = check(context)
-        entries.append(outcome.to_dict(name, time.perf_counter() - begun))
+    ) as context:
+        for name, check in INVARIANTS.items():
+            begun = time.perf_counter()
+            outcome = check(context)
+            entries.append(outcome.to_dict(name, time.perf_counter() - begun))
     return {
         "ok": all(each["verdict"] != "violated" for each in entries),
+        "snapshot": snapshot.absolute,
+        **({} if workload is None else {"workload": workload.absolute}),
+        **({} if against is None else {"against": against.absolute}),
         "structure": context.structure,
         "nodes": context.node_count,
         "edges": context.edge_count,

@@ -24,6 +24,7 @@ import os, signal, sys
 from pathlib import Path
 from posetlib.generating import Parameters
 from workloads import cover
+from workloads.blocks import Filters
 from workloads.build import build
 from workloads.generate import generate
 from workloads.files import Place
@@ -48,6 +49,7 @@ def dying(batches, types):
     os.kill(pid, signal.SIGKILL)
     yield from real(batches, types)
 
+Filters.size = 64  # so that there are many pieces of work
 p = Parameters(filters=3000, notifications=100, seed=7, schemas=3, interfaces=5)
 for master, parts in (("local[1]", 1), ("local[2]", 3), ("local-cluster[2,1,1024]", 8)):
     to = lambda name: Place(f"{out}/{parts}/{name}")

@@ -27,6 +27,7 @@ from tests.workloads.files import (
     write_rows,
     write_snapshot,
 )
+from workloads.blocks import Filters
 from workloads.errors import InputError
 from workloads.files import Place
 from workloads.validate import INVARIANTS, validate
@@ -120,22 +121,32 @@ def test_an_empty_table_passes(spark: SparkSession, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("structure", ["fp", "nrf"])
-def test_joining_blocks_finds_what_broadcasting_finds(
-    spark: SparkSession, tmp_path: Path, structure: str
+def test_jobs_and_joined_blocks_find_what_the_driver_finds(
+    spark: SparkSession, tmp_path: Path, structure: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     snapshot = table(structure)
     nodes, edges = snapshot.node_rows(), snapshot.edge_rows()
     nodes[G]["interfaces"].append("I3")
     nodes[A]["interfaces"] = []
     folder = write_rows(tmp_path / "s", snapshot.header(), nodes, edges)
-    one = report_on(spark, folder)
-    other = report_on(spark, folder, broadcast_limit=0)
-    for report in (one, other):
+    begun: list[Any] = []
+    real = type(spark.sparkContext).parallelize
+    monkeypatch.setattr(
+        type(spark.sparkContext), "parallelize", lambda *a: [begun.append(a), real(*a)][1]
+    )
+    reports = [report_on(spark, folder)]
+    assert begun == []
+    # Blocks of two filters each, so that there is work to share out.
+    monkeypatch.setattr(Filters, "size", 2)
+    reports.append(report_on(spark, folder))
+    assert begun
+    reports.append(report_on(spark, folder, broadcast_limit=0))
+    for report in reports:
         report.pop("seconds")
         for each in report["invariants"]:
             each.pop("seconds")
-    assert one == other
-    assert "interfaces-nonempty" in violated(one)
+    assert reports[0] == reports[1] == reports[2]
+    assert "interfaces-nonempty" in violated(reports[0])
 
 
 # -- spoilt tables ---------------------------------------------------------------------------------
@@ -440,20 +451,21 @@ def test_the_mechanisms_are_those_of_the_library(
     from workloads.datasets import read_snapshot
 
     p = Parameters(filters=150, seed=8, interfaces=5, decimals=0)
-    made = filter_columns(p, np.arange(150))
-    pairs = list(zip(made.texts(), interface_names(made.interfaces), strict=True))
+    columns = filter_columns(p, np.arange(150))
+    pairs = list(zip(columns.texts(), interface_names(columns.interfaces), strict=True))
     # Some filters are held by two, so that nobody alone holds them.
     pairs += [(text, "I5") for text, _ in pairs[:20]]
     snapshot = table(structure, pairs)
     folder = write_snapshot(tmp_path / "s", snapshot)
-    context = open_context(
+    restored = snapshot.restore()
+    with open_context(
         spark, read_snapshot(spark, Place(str(folder))), None, None,
         neighbours=given, notifications=1, skip_bad=False, limit=1 << 28,
-    )  # fmt: skip
-    everyone = context.names if given is None else given
-    holders = _sole_holders(context, frozenset(everyone))
-    restored = snapshot.restore()
-    for found, mechanism in ((_naive(context, holders), "naive"), (_own(context, holders), None)):
+    ) as context:  # fmt: skip
+        everyone = context.names if given is None else given
+        holders = _sole_holders(context, frozenset(everyone))
+        made = ((_naive(context, holders), "naive"), (_own(context, holders), None))
+    for found, mechanism in made:
         sets = {
             str(node.item): _as_set(found[node.id], context.names, everyone)
             for node in snapshot.nodes

@@ -1,0 +1,63 @@
+"""What jobs on a workload share: rows to read, a place to write to, and a file beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from workloads.datasets import BadRows, Workload, read_workload, typed
+from workloads.errors import InputError
+from workloads.files import Place, new_output, write_json
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+__all__ = ["Job", "job_on", "require_own_ids"]
+
+
+@dataclass
+class Job:
+    """A job in progress: ``rows`` are the workload's filters with typed columns."""
+
+    read: Workload
+    source: DataFrame
+    rows: DataFrame
+    bad: BadRows
+    place: Place
+
+    def done(self, name: str, header: Mapping[str, Any]) -> dict[str, Any]:
+        """Write the file that says what was made, and return what it says."""
+        made = {**header, "bad_rows": self.bad.to_dict()}
+        write_json(self.place.child(name), made)
+        return made
+
+
+@contextmanager
+def job_on(
+    session: SparkSession,
+    workload: Place,
+    out: Place,
+    *,
+    operations: bool = False,
+    skip_bad: bool,
+    overwrite: bool,
+) -> Iterator[Job]:
+    """Read a workload, and give what a job needs; what it writes becomes the output at the end."""
+    with new_output(out, overwrite=overwrite) as place:
+        read = read_workload(session, workload)
+        source = read.operations if operations else read.filters
+        what = "the workload's operations" if operations else "the workload's filters"
+        with typed(source, read.types, what, skip_bad=skip_bad) as (rows, bad):
+            yield Job(read, source, rows, bad, place)
+
+
+def require_own_ids(session: SparkSession, place: Place, count: int) -> None:
+    """Refuse a workload of which rows were chosen by so many ids, if other rows came along."""
+    written = session.read.parquet(place.path).count()
+    if written != count:
+        raise InputError(
+            f"the workload's filters: {count:,} ids were chosen, and {written:,} rows have them; "
+            "each row needs an id of its own"
+        )
