@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import combinations, product
 from typing import Any
 
+import pytest
+
+from posetlib import columns, indexed_search
+from posetlib.constraints.numbers import Numbers
 from posetlib.constraints.types import TypeHierarchy
+from posetlib.filters import Filter
 from posetlib.parsing import parse_filter
 from posetlib.structures import (
     BalancedForest,
@@ -150,4 +155,60 @@ FILTERS = World(
         for text in ({}, {"s": "ab"}, {"s": "b"})
     ],
 )
-WORLDS = {world.name: world for world in (SETS, BOXES, WORDS, FILTERS)}
+
+
+def letters_filter(letters: Iterable[str]) -> Filter:
+    """A filter for a set of letters: one covers another as the sets do."""
+    held = set(letters)
+    return Filter({each: Numbers.interval(0, int(each in held)) for each in "abcd"})
+
+
+def letter_matches(filter: Filter, letter: str) -> bool:
+    return filter.matches({each: int(each == letter) for each in "abcd"})
+
+
+class OneKind:
+    """No partition: everything may be comparable with everything."""
+
+    def of(self, item: Any) -> None:
+        return None
+
+    def of_notification(self, notification: Any) -> None:
+        return None
+
+
+#: Closed ranges, which an index reads as they are.
+RANGES = World(
+    "ranges",
+    [letters_filter(item) for item in SETS.items],
+    None,
+    letter_matches,
+    "abcd",
+    {"partition": OneKind()},
+)
+
+
+def without_index(world: World) -> World:
+    options = {**world.options, "index": False}
+    return replace(world, name=f"{world.name} without index", options=options)
+
+
+WORLDS = {
+    world.name: world
+    for world in (
+        SETS,
+        BOXES,
+        WORDS,
+        FILTERS,
+        RANGES,
+        without_index(FILTERS),
+        without_index(RANGES),
+    )
+}
+
+
+def use_columns(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let an index keep columns of short lists, too."""
+    monkeypatch.setattr(indexed_search, "_LONG", 3)
+    monkeypatch.setattr(indexed_search, "_SHORT", 2)
+    monkeypatch.setattr(columns, "_PIVOTS", 2)

@@ -4,30 +4,44 @@ from __future__ import annotations
 
 import copy
 import pickle
+import sys
 from typing import Any
 
 import pytest
 
 from posetlib.change import Change
 from posetlib.errors import UnknownEntryError
+from posetlib.filters import Filter
 from posetlib.structures import Table, make_table
-from tests.tables.kinds import KINDS, SETS
+from tests.tables.kinds import KINDS, RANGES, SETS, letters_filter, use_columns, without_index
 
 A, B, AB, BC, ABC, NONE = (frozenset(letters) for letters in ("a", "b", "ab", "bc", "abc", ""))
+WORLD = SETS
+
+
+@pytest.fixture(params=[SETS, RANGES, without_index(RANGES)], ids=lambda world: world.name)
+def _world(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the letters are: sets with an order of their own, or filters, with an index or not."""
+    if request.param is not SETS:
+        module = sys.modules[__name__]
+        monkeypatch.setattr(module, "WORLD", request.param)
+        for name in ("A", "B", "AB", "BC", "ABC", "NONE"):
+            monkeypatch.setattr(module, name, letters_filter(globals()[name]))
+        use_columns(monkeypatch)
 
 
 @pytest.fixture(params=KINDS)
-def kind(request: pytest.FixtureRequest) -> str:
+def kind(request: pytest.FixtureRequest, _world: None) -> str:
     return str(request.param)
 
 
 @pytest.fixture
 def table(kind: str) -> Table:
-    return SETS.make(kind)
+    return WORLD.make(kind)
 
 
 def filled(kind: str) -> Table:
-    table = SETS.make(kind)
+    table = WORLD.make(kind)
     for item, interface in ((AB, "I1"), (BC, "I2"), (B, "I3"), (A, "I2")):
         table.add(item, interface)
     return table
@@ -100,8 +114,9 @@ class TestUpdates:
             assert change.pairs_removed == ((A, "I1"),)
             assert not table.add(A, "I1")
 
-    @pytest.mark.parametrize("item", [A, NONE], ids=["known", "unknown"])
-    def test_removing_what_is_not_there(self, table: Table, item: Any) -> None:
+    @pytest.mark.parametrize("letters", ["A", "ABC"], ids=["known", "unknown"])
+    def test_removing_what_is_not_there(self, table: Table, letters: str) -> None:
+        item = globals()[letters]
         table.add(A, "I1")
         with pytest.raises(UnknownEntryError, match="I2"):
             table.remove(item, "I2")
@@ -203,7 +218,7 @@ class TestReading:
 
     def test_no_matching_without_matches(self, kind: str) -> None:
         cls, options = KINDS[kind]
-        table = cls(covers=frozenset.issuperset, **options)
+        table = cls(covers=WORLD.covers or Filter.covers, **options)
         table.add(A, "I1")
         for ask in (table.match, table.matching, table.match_account):
             with pytest.raises(TypeError, match="matches="):
@@ -276,7 +291,7 @@ class TestContainer:
     def test_equality(self, kind: str) -> None:
         table = filled(kind)
         assert table == filled(kind)
-        assert table != SETS.make(kind)
+        assert table != WORLD.make(kind)
         assert table != "something else"
         with pytest.raises(TypeError):
             hash(table)
@@ -303,7 +318,7 @@ class TestContainer:
 
     def test_build(self, kind: str) -> None:
         pairs = filled(kind).entries()
-        assert SETS.build(kind, iter(pairs)) == filled(kind)
+        assert WORLD.build(kind, iter(pairs)) == filled(kind)
 
 
 class TestListeners:

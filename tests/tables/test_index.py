@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 
 import posetlib as pl
-from posetlib import columns, indexed_search
 from posetlib.boxes import BoxReader, ends
 from posetlib.structures import make_table
 from tests.matching.worlds import random_filter, ranges
+from tests.tables.kinds import use_columns
 
 STRUCTURES = ("fp", "pf", "bf", "nrf")
 
@@ -25,9 +25,7 @@ STRUCTURES = ("fp", "pf", "bf", "nrf")
 def _threshold(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """From how many nodes on there are columns: as it is, or nearly always."""
     if request.param == "columns":
-        monkeypatch.setattr(indexed_search, "_LONG", 3)
-        monkeypatch.setattr(indexed_search, "_SHORT", 2)
-        monkeypatch.setattr(columns, "_PIVOTS", 2)
+        use_columns(monkeypatch)
 
 
 def grid_ranges(size: int = 5) -> list[pl.Filter]:

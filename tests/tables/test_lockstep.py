@@ -13,7 +13,17 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from tests.tables import stress
-from tests.tables.kinds import BOXES, FILTERS, SETS, WORDS, WORLDS, World
+from tests.tables.kinds import (
+    BOXES,
+    FILTERS,
+    RANGES,
+    SETS,
+    WORDS,
+    WORLDS,
+    World,
+    use_columns,
+    without_index,
+)
 from tests.tables.lockstep import Lockstep
 
 interfaces = st.sampled_from(stress.INTERFACES)
@@ -87,9 +97,7 @@ def machine(world: World) -> Any:
             self.lockstep.check()
 
     profile = settings()
-    if (
-        profile.max_examples == 100
-    ):  # the default one: four machines, a thousand steps each and more
+    if profile.max_examples == 100:  # the default one: six machines, a thousand steps each and more
         profile = settings(max_examples=40, stateful_step_count=40)
     Machine.TestCase.settings = profile
     return Machine.TestCase
@@ -99,6 +107,14 @@ TestSets = machine(SETS)
 TestBoxes = machine(BOXES)
 TestWords = machine(WORDS)
 TestFilters = machine(FILTERS)
+TestFiltersWithoutIndex = machine(without_index(FILTERS))
+TestRanges = machine(RANGES)
+
+
+@pytest.fixture(autouse=True)
+def _columns(monkeypatch: pytest.MonkeyPatch) -> None:
+    # All other tests of tables have lists so short that an index scans them as objects.
+    use_columns(monkeypatch)
 
 
 @pytest.mark.parametrize("world", WORLDS)
