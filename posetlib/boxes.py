@@ -1,17 +1,16 @@
-"""Filters as boxes: an interval of floating-point numbers for each attribute, for indexes to scan.
+"""Filters as boxes: an interval of numbers for each attribute, for indexes to sweep.
 
 A box stands for its filter in one direction: where a filter covers another one, its box contains
 the other's. The boxes of closed ranges whose ends a float64 holds stand for them in both, and are
-*exact*; any other constraint has the hull of its values, rounded outwards, and who finds it by
-its box has to ask the filter itself.
+*exact*; other constraints on numbers, strings, booleans and sets have the hull of their values,
+rounded outwards, and who finds them by the box has to ask the filter itself. A filter with a
+constraint of unknown extent, such as a pattern or a kind that others brought, has no box.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from operator import le
-from typing import Any, Final, NamedTuple, TypeAlias, TypeGuard
+from typing import Final, NamedTuple, TypeAlias, TypeGuard
 
 from posetlib.constraints.base import Constraint
 from posetlib.constraints.booleans import Booleans
@@ -19,19 +18,21 @@ from posetlib.constraints.multivalues import MultiValues
 from posetlib.constraints.numbers import Numbers
 from posetlib.constraints.patterns import TOP
 from posetlib.constraints.strings import Strings
+from posetlib.constraints.types import Isa
 from posetlib.filters import Filter
 from posetlib.values import Number
 
-__all__ = ["Box", "BoxReader", "Overlay", "Shape", "contains", "ends"]
+__all__ = ["UNBOUND", "Box", "BoxReader", "Line", "Shape", "ends"]
 
 #: (low, -high) of the first attribute, of the second, of all others, and the shape; what there is
-#: no attribute for is -inf. So one box contains another of its shape where it is nowhere greater.
+#: no attribute for is unbound. One box contains another of its shape if it is nowhere greater.
 Box: TypeAlias = "tuple[float, float, float, float, tuple[float, ...], Shape]"
-
-#: For each attribute the domain on whose line its interval lies; None if it may have any.
-Lines: TypeAlias = tuple[str | None, ...]
+#: An attribute and the domain of its values: where an interval lies.
+Line: TypeAlias = tuple[str, str]
 
 _INF: Final = math.inf
+#: An end where nothing is asked of an attribute; less than any end where something is.
+UNBOUND: Final = -_INF
 _LARGEST: Final = math.nextafter(_INF, 0)
 # What a float64 holds without a look: integers up to here.
 _SAFE: Final = 1 << 53
@@ -39,82 +40,26 @@ _SAFE: Final = 1 << 53
 _BYTES: Final = 6
 
 
-class Overlay(NamedTuple):
-    """Which rows of a box and of another one are to be compared; the same object for all rows."""
-
-    outer: Sequence[int]
-    inner: Sequence[int]
-
-
 class Shape:
-    """The attributes of a box, and what its intervals are made of; one object for equal shapes."""
+    """The lines on which a box has its intervals; one object for equal shapes."""
 
-    __slots__ = ("_overlays", "exact", "lines", "names", "positions", "rows")
+    __slots__ = ("exact", "lines")
 
-    def __init__(self, names: tuple[str, ...], lines: Lines, exact: bool) -> None:
-        self.names = names
+    def __init__(self, lines: tuple[Line, ...], exact: bool) -> None:
         self.lines = lines
+        #: Whether containing is covering, among boxes that are.
         self.exact = exact
-        #: How many rows a column of such a box has.
-        self.rows = max(4, 2 * len(names))
-        self.positions = {name: i for i, name in enumerate(names)}
-        self._overlays: dict[Shape, Overlay | None] = {}
-
-    def over(self, other: Shape) -> Overlay | None:
-        """Return how to tell whether boxes of this shape contain others; None if none ever does."""
-        try:
-            return self._overlays[other]
-        except KeyError:
-            # Each attribute that is constrained above must be constrained below.
-            overlay = (
-                self._overlay(other) if self.positions.keys() <= other.positions.keys() else None
-            )
-            if len(self._overlays) >= _MANY:
-                self._overlays.clear()
-            self._overlays[other] = overlay
-            return overlay
-
-    def _overlay(self, other: Shape) -> Overlay | None:
-        if self is other:
-            return Overlay(rows := range(self.rows), rows)
-        outer: list[int] = []
-        inner: list[int] = []
-        for i, (name, line) in enumerate(zip(self.names, self.lines, strict=True)):
-            j = other.positions[name]
-            theirs = other.lines[j]
-            if line is None or theirs is None:
-                continue
-            if line != theirs:
-                return None
-            outer += (2 * i, 2 * i + 1)
-            inner += (2 * j, 2 * j + 1)
-        return Overlay(outer, inner)
-
-
-# How many other shapes a shape remembers.
-_MANY: Final = 4096
 
 
 def ends(box: Box) -> tuple[float, ...]:
-    """Return the rows of a box, as they are in columns."""
-    return box[:4] + box[4]
-
-
-def contains(outer: Box, inner: Box) -> bool:
-    """Return whether a box contains another one of the same shape.
+    """Return the ends of a box, two for each line.
 
     >>> reader = BoxReader()
-    >>> wide, narrow = (reader.read(Filter({"x": Numbers.interval(0, n)})) for n in (9, 5))
-    >>> contains(wide, narrow), contains(narrow, wide)
-    (True, False)
+    >>> ends(reader.read(Filter({"x": Numbers.interval(0, 9)})))
+    (0.0, -9.0)
     """
-    return (
-        outer[0] <= inner[0]
-        and outer[1] <= inner[1]
-        and outer[2] <= inner[2]
-        and outer[3] <= inner[3]
-        and all(map(le, outer[4], inner[4]))
-    )
+    lines = len(box[5].lines)
+    return box[:4] + box[4] if lines >= 2 else box[: 2 * lines]  # type: ignore[return-value]
 
 
 class BoxReader:
@@ -122,8 +67,8 @@ class BoxReader:
 
     >>> reader = BoxReader()
     >>> box = reader.read(Filter({"x": Numbers.interval(2, 5), "y": Numbers.interval(0, None)}))
-    >>> box[:5], box[5].exact
-    ((2.0, -5.0, 0.0, -inf, ()), True)
+    >>> ends(box), box[5].exact
+    ((2.0, -5.0, 0.0, -1.7976931348623157e+308), True)
     >>> reader.read(Filter({"x": Numbers.points([2, 5])}))[5].exact
     False
     """
@@ -131,7 +76,7 @@ class BoxReader:
     __slots__ = ("_plain", "_shapes")
 
     def __init__(self) -> None:
-        self._shapes: dict[tuple[Any, ...], Shape] = {}
+        self._shapes: dict[tuple[tuple[Line, ...], bool], Shape] = {}
         # Names -> the shape of exact numbers: by far the most common one, found at once.
         self._plain: dict[tuple[str, ...], Shape] = {}
 
@@ -148,36 +93,37 @@ class BoxReader:
                 return self._hull(item)
             for end in (constraint.low, constraint.high):
                 held = end if type(end) is float else _held(end)
-                if held is None:
+                if not -_LARGEST < held < _LARGEST:
                     return self._hull(item)
                 row.append(held)
             row[-1] = -row[-1]
         names = item.attributes
         shape = self._plain.get(names)
         if shape is None:
-            shape = self._plain[names] = self._shape(names, ("number",) * len(names), exact=True)
+            lines = tuple((name, "number") for name in names)
+            shape = self._plain[names] = self._shape(lines, exact=True)
         if len(row) == 4:
             return (row[0], row[1], row[2], row[3], (), shape)
         return _box(row, shape)
 
-    def _hull(self, item: Filter) -> Box:
+    def _hull(self, item: Filter) -> Box | None:
         row: list[float] = []
-        lines: list[str | None] = []
-        sure = True
-        for constraint in item.terms:
-            line, low, high, exact = _interval(constraint)
-            lines.append(line)
-            row += (low, -high)
-            sure = sure and exact
-        return _box(row, self._shape(item.attributes, tuple(lines), exact=sure))
+        lines: list[Line] = []
+        exact = True
+        for name, constraint in zip(item.attributes, item.terms, strict=True):
+            hull = _hull_of(constraint)
+            if hull is None:
+                return None
+            lines.append((name, hull.domain))
+            # An end without limit is asked for, too, and not unbound.
+            row += (max(hull.low, -_LARGEST), max(-hull.high, -_LARGEST))
+            exact = exact and hull.exact
+        return _box(row, self._shape(tuple(lines), exact=exact))
 
-    def _shape(
-        self, names: tuple[str, ...], lines: tuple[str | None, ...], *, exact: bool
-    ) -> Shape:
-        key = (names, lines, exact)
-        shape = self._shapes.get(key)
+    def _shape(self, lines: tuple[Line, ...], *, exact: bool) -> Shape:
+        shape = self._shapes.get((lines, exact))
         if shape is None:
-            shape = self._shapes[key] = Shape(*key)
+            shape = self._shapes[lines, exact] = Shape(lines, exact)
         return shape
 
 
@@ -187,16 +133,16 @@ def _is_filter(item: object) -> TypeGuard[Filter]:
 
 
 def _box(row: list[float], shape: Shape) -> Box:
-    row += [-_INF] * (4 - len(row))
+    row += [UNBOUND] * (4 - len(row))
     return (row[0], row[1], row[2], row[3], tuple(row[4:]), shape)
 
 
-def _held(value: Number) -> float | None:
-    """Return a number as a float64 that is equal to it, None if there is none."""
+def _held(value: Number) -> float:
+    """Return a number as a float64 that is equal to it, NaN if there is none."""
     if type(value) is int and -_SAFE <= value <= _SAFE:
         return float(value)
     near = _near(value)
-    return near if near == value else None
+    return near if near == value else math.nan
 
 
 def _near(value: Number) -> float:
@@ -206,27 +152,40 @@ def _near(value: Number) -> float:
         return _LARGEST if value > 0 else -_LARGEST
 
 
-def _interval(constraint: Constraint) -> tuple[str | None, float, float, bool]:
-    """Return the line of a constraint, the ends of its hull, and whether that says all."""
+class _Hull(NamedTuple):
+    """The least interval around the values of a constraint, and whether it is all of them."""
+
+    domain: str
+    low: float
+    high: float
+    exact: bool = False
+
+
+def _hull_of(constraint: Constraint) -> _Hull | None:
+    """Return the hull of a constraint, None where none is known."""
     if type(constraint) is Numbers:
         low, high = constraint.low, constraint.high
         least, most = _near(low), _near(high)
         exact = constraint.is_closed_interval and least == low and most == high
+        # The largest numbers stand for ends without limit, so theirs are not told apart.
+        exact = exact and _LARGEST not in (abs(least), abs(most))
         # Rounding may only make the hull larger.
         least = least if least <= low else math.nextafter(least, -_INF)
         most = most if most >= high else math.nextafter(most, _INF)
-        return "number", least, most, exact
-    if type(constraint) is Strings and len(constraint.terms) == 1:
-        (term,) = constraint.terms
-        # Patterns beside the pairs may leave nothing near their ends: no hull is known then.
-        if not term.having and not term.lacking:
-            first, last = term.pairs[0][0], term.pairs[-1][1]
-            return "string", _number_of(first), _INF if last is TOP else _number_of(last), False
+        return _Hull("number", least, most, exact)
+    if type(constraint) is Strings:
+        (term, *more) = constraint.terms
+        # Patterns beside the pairs may leave nothing near their ends.
+        if more or term.having or term.lacking:
+            return None
+        last = term.pairs[-1][1]
+        most = _INF if last is TOP else _number_of(last)
+        return _Hull("string", _number_of(term.pairs[0][0]), most)
+    if type(constraint) is Isa:
+        return _Hull("string", _number_of(min(constraint.names)), _number_of(max(constraint.names)))
     if type(constraint) is Booleans:
-        values = sorted(constraint.values)
-        return "bool", float(values[0]), float(values[-1]), True
-    # Without a line of their own: sets, and all that may be covered by another kind.
-    return "set" if type(constraint) is MultiValues else None, -_INF, _INF, False
+        return _Hull("bool", min(constraint.values), max(constraint.values), exact=True)
+    return _Hull("set", -_INF, _INF) if type(constraint) is MultiValues else None
 
 
 def _number_of(text: str) -> float:

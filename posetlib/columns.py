@@ -4,39 +4,61 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from operator import attrgetter
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from posetlib.boxes import Shape, ends
+from posetlib.boxes import UNBOUND, Box, Line, Shape, ends
 from posetlib.change import Item
 from posetlib.nodes import Node
 from posetlib.relation import Probe
 
-__all__ = ["Block", "Columns", "Places"]
+__all__ = ["Column", "Columns", "Places"]
 
 Places = NDArray[np.intp]
+#: The ends of a box in the rows of some columns, upright.
 Column = NDArray[np.float64]
 Ends = NDArray[np.float64]
 Sweep = Callable[[Any, Any], Any]
 
-# So few nodes are asked one by one, where a sweep over columns would take longer to start.
-_FEW: Final = 8
+# Room for so many nodes more than there are, at least.
+_ROOM: Final = 8
+# Boxes of more lines than these, in all, are kept aside.
+_MAX_LINES: Final = 64
 # How many nodes at a time leave out all that they cover, or all that cover them.
 _PIVOTS: Final = 8
+# How many shapes of items are remembered.
+_MANY: Final = 4096
 _SERIAL: Final = attrgetter("serial")
 _NOWHERE: Final[Places] = np.empty(0, dtype=np.intp)
 
 
-class Block:
-    """Nodes of one shape, with a column of box ends for each, in the order in which they came.
+class _View(NamedTuple):
+    """How a box is brought into rows: which rows it has, and its ends for these."""
 
-    A node that goes leaves a hole behind, a column of NaN, which compares with nothing; when there
+    rows: list[int]
+    ends: list[int]
+    #: Whether the ends are the rows as they are.
+    straight: bool
+
+
+class Columns:
+    """Nodes, with a column of box ends for each, in the order in which they came.
+
+    There are two rows for each line on which one of the boxes has an interval. Where a box has
+    none, its rows are unbound; so a box contains another one exactly if no row of it is greater. A
+    node that goes leaves a hole behind, a column of NaN, which compares with nothing; when there
     are more holes than nodes, the nodes close up.
+
+    Nodes without a box are kept aside and asked one by one. Answers are exact: where a box is a
+    hull, the item is held against the node itself.
     """
 
-    __slots__ = ("_ends", "_items", "_nodes", "_ordered", "_places", "_used", "shape")
+    __slots__ = (
+        "_aside", "_ends", "_hulls", "_items", "_nodes", "_ordered", "_places", "_rows",
+        "_rows_of", "_used", "_views",
+    )  # fmt: skip
 
     _ends: Ends
     _nodes: NDArray[np.object_]
@@ -47,36 +69,90 @@ class Block:
     #: Whether the nodes came in the order of their serials: they do, unless some came back.
     _ordered: bool
 
-    def __init__(self, shape: Shape, nodes: Sequence[Node]) -> None:
-        self.shape = shape
-        nodes = sorted(nodes, key=_SERIAL)
-        self._lay_out(nodes, np.array([ends(node.box) for node in nodes]).T)
+    def __init__(self, nodes: Iterable[Node] = ()) -> None:
+        #: Line -> the first of its two rows.
+        self._rows: dict[Line, int] = {}
+        #: Shape -> the rows of its ends.
+        self._rows_of: dict[Shape, Places] = {}
+        #: Shape -> how to bring its ends into the rows that there are.
+        self._views: dict[Shape, _View] = {}
+        self._aside: dict[Node, None] = {}
+        self._ends = np.empty((0, 0))
+        self._nodes = np.empty(0, dtype=object)
+        #: How many boxes are not exact.
+        self._hulls = 0
+        boxed = [node for node in sorted(nodes, key=_SERIAL) if self._finds_rows(node)]
+        by_shape: dict[Shape, list[int]] = {}
+        for i, node in enumerate(boxed):
+            by_shape.setdefault(node.box[5], []).append(i)
+            self._hulls += not node.box[5].exact
+        columns = np.full((2 * len(self._rows), len(boxed)), UNBOUND)
+        for shape, members in by_shape.items():
+            box_ends = np.array([ends(boxed[i].box) for i in members])
+            columns[self._rows_of[shape][:, None], members] = box_ends.T
+        self._lay_out(boxed, columns)
 
     def __len__(self) -> int:
-        return len(self._places)
+        return len(self._places) + len(self._aside)
 
     # -- changing ----------------------------------------------------------------------------------
 
     def add(self, node: Node) -> None:
         """Take a node in; O(1) amortised."""
+        if not self._finds_rows(node):
+            return
         if self._used == len(self._nodes):
             self._close_up()
         place = self._used
         if self._ordered and self._places:
             self._ordered = next(reversed(self._places)).serial < node.serial
-        self._ends[:, place] = ends(node.box)
+        rows = self._rows_of[node.box[5]]
+        if len(rows) < len(self._ends):
+            self._ends[:, place] = UNBOUND
+        self._ends[rows, place] = ends(node.box)
         self._nodes[place] = node
         self._items[place] = node.item
         self._places[node] = place
         self._used = place + 1
+        self._hulls += not node.box[5].exact
 
     def remove(self, node: Node) -> None:
         """Let a node go; O(1) amortised."""
+        if node in self._aside:
+            del self._aside[node]
+            return
         place = self._places.pop(node)
         self._ends[:, place] = np.nan
         self._nodes[place] = self._items[place] = None
-        if self._used > 2 * len(self._places) + _FEW:
+        self._hulls -= not node.box[5].exact
+        if self._used > 2 * len(self._places) + _ROOM:
             self._close_up()
+
+    def _finds_rows(self, node: Node) -> bool:
+        """Find the rows for the box of a node; if there are none, keep it aside."""
+        if node.box is not None:
+            shape = node.box[5]
+            if shape in self._rows_of:
+                return True
+            new = [line for line in shape.lines if line not in self._rows]
+            if len(self._rows) + len(new) <= _MAX_LINES:
+                self._add_rows(new)
+                starts = [self._rows[line] for line in shape.lines]
+                self._rows_of[shape] = np.array(
+                    [row for start in starts for row in (start, start + 1)], dtype=np.intp
+                )
+                return True
+        self._aside[node] = None
+        return False
+
+    def _add_rows(self, lines: list[Line]) -> None:
+        if lines:
+            for line in lines:
+                self._rows[line] = 2 * len(self._rows)
+            more = np.full((2 * len(lines), self._ends.shape[1]), UNBOUND)
+            more[:, [node is None for node in self._nodes]] = np.nan
+            self._ends = np.concatenate([self._ends, more])
+            self._views.clear()
 
     def _close_up(self) -> None:
         kept = sorted(self._places, key=_SERIAL)
@@ -84,68 +160,109 @@ class Block:
 
     def _lay_out(self, nodes: list[Node], columns: Ends) -> None:
         used = len(nodes)
-        size = 2 * used + _FEW
-        self._ends = np.empty((self.shape.rows, size))
+        size = 2 * used + _ROOM
+        self._ends = np.empty((len(columns), size))
         self._ends[:, :used] = columns
         self._nodes = np.empty(size, dtype=object)
         self._nodes[:used] = nodes
         self._items = np.empty(size, dtype=object)
         self._items[:used] = [node.item for node in nodes]
-        self._ordered = True
         self._places = dict(zip(nodes, range(used), strict=True))
         self._used = used
+        self._ordered = True
 
     # -- asking ------------------------------------------------------------------------------------
 
-    def outside(self, shape: Shape, column: Column) -> Places:
-        """Return the places of the boxes that contain a box."""
-        overlay = self.shape.over(shape)
-        if overlay is None:
+    def above(self, probe: Probe) -> list[Node]:
+        """Return the nodes that cover an item with a box."""
+        nodes = self._sure(self._outside(probe), probe, probe.above)
+        return nodes + [node for node in self._aside if probe.above(node)]
+
+    def below(self, probe: Probe) -> list[Node]:
+        """Return the nodes that an item with a box covers."""
+        nodes = self._sure(self._inside(probe), probe, probe.below)
+        return nodes + [node for node in self._aside if probe.below(node)]
+
+    def first_above(self, probe: Probe) -> Node | None:
+        """Return the node of least serial that covers an item with a box."""
+        if self.says_all(probe.box):
+            places = self._outside(probe)
+            if not len(places):
+                return None
+            found: list[Node] = self._nodes[places].tolist()
+            return min(found, key=_SERIAL) if len(found) > 1 else found[0]
+        found = self._nodes[self._outside(probe)].tolist()
+        found += self._aside
+        found.sort(key=_SERIAL)
+        return next(filter(probe.above, found), None)
+
+    def says_all(self, box: Box) -> bool:
+        """Return whether a box tells of all nodes whether they cover it, and whether it does."""
+        return not self._hulls and not self._aside and box[5].exact
+
+    def _sure(self, places: Places, probe: Probe, ask: Callable[[Node], bool]) -> list[Node]:
+        """Return the nodes at some places, those with a hull only if they are told to be."""
+        nodes: list[Node] = self._nodes[places].tolist()
+        if not probe.box[5].exact:
+            return list(filter(ask, nodes))
+        if not self._hulls:
+            return nodes
+        return [node for node in nodes if node.box[5].exact or ask(node)]
+
+    def _outside(self, probe: Probe) -> Places:
+        """Return the places of the boxes that contain that of an item."""
+        return self._sweep(np.less_equal, self._column(probe))
+
+    def _inside(self, probe: Probe) -> Places:
+        """Return the places of the boxes that lie in that of an item."""
+        shape = probe.box[5]
+        if len(self._view(shape).rows) < 2 * len(shape.lines):
+            # Something is asked that no node here asks for.
             return _NOWHERE
-        return self._sweep(np.less_equal, column, overlay.outer, overlay.inner)
+        return self._sweep(np.greater_equal, self._column(probe))
 
-    def inside(self, shape: Shape, column: Column) -> Places:
-        """Return the places of the boxes that lie in a box."""
-        overlay = shape.over(self.shape)
-        if overlay is None:
-            return _NOWHERE
-        return self._sweep(np.greater_equal, column, overlay.inner, overlay.outer)
+    def _sweep(self, compare: Sweep, column: Column) -> Places:
+        if not len(column):
+            return np.array(sorted(self._places.values()), dtype=np.intp)
+        rows = compare(self._ends[:, : self._used], column)
+        return np.logical_and.reduce(rows).nonzero()[0]  # type: ignore[no-any-return]
 
-    def _sweep(
-        self, compare: Sweep, column: Column, mine: Sequence[int], theirs: Sequence[int]
-    ) -> Places:
-        used = self._used
-        if mine is theirs:
-            rows = compare(self._ends[:, :used], column)
-            return np.logical_and.reduce(rows).nonzero()[0]  # type: ignore[no-any-return]
-        if not mine:
-            return np.fromiter(self._places.values(), dtype=np.intp, count=len(self._places))
-        pairs = zip(mine, theirs, strict=True)
-        row, its = next(pairs)
-        good = compare(self._ends[row, :used], column[its])
-        for row, its in pairs:
-            good &= compare(self._ends[row, :used], column[its])
-        return good.nonzero()[0]  # type: ignore[no-any-return]
+    def _column(self, probe: Probe) -> Column:
+        """Return the box of an item in the rows that there are, upright."""
+        view = self._view(probe.box[5])
+        if view.straight:
+            return probe.column
+        column = np.full((len(self._ends), 1), UNBOUND)
+        column[view.rows] = probe.column[view.ends]
+        return column
 
-    def nodes_at(self, places: Places) -> list[Node]:
-        """Return the nodes at some places."""
-        return self._nodes[places].tolist()  # type: ignore[no-any-return]
+    def _view(self, shape: Shape) -> _View:
+        view = self._views.get(shape)
+        if view is None:
+            rows: list[int] = []
+            picked: list[int] = []
+            for i, line in enumerate(shape.lines):
+                start = self._rows.get(line)
+                if start is not None:
+                    rows += (start, start + 1)
+                    picked += (2 * i, 2 * i + 1)
+            straight = rows == list(range(len(self._ends))) and len(rows) == 2 * len(shape.lines)
+            if len(self._views) >= _MANY:
+                self._views.clear()
+            view = self._views[shape] = _View(rows, picked, straight)
+        return view
 
-    def items_outside(self, column: Column, own: Node | None) -> tuple[Item, ...]:
-        """Return the items whose boxes contain a box, but that of one node, in order of insertion.
+    # -- where boxes say all -----------------------------------------------------------------------
 
-        For boxes of this shape.
-        """
+    def covering_items(self, probe: Probe, own: Node | None) -> tuple[Item, ...]:
+        """Return the items that cover an item, but that of a node, in order of insertion."""
         self._put_in_order()
-        return self._items_at(self.outside(self.shape, column), own)
+        return self._items_at(self._outside(probe), own)
 
-    def items_inside(self, column: Column, own: Node | None) -> tuple[Item, ...]:
-        """Return the items whose boxes lie in a box, but that of one node, in order of insertion.
-
-        For boxes of this shape.
-        """
+    def covered_items(self, probe: Probe, own: Node | None) -> tuple[Item, ...]:
+        """Return the items that an item covers, but that of a node, in order of insertion."""
         self._put_in_order()
-        return self._items_at(self.inside(self.shape, column), own)
+        return self._items_at(self._inside(probe), own)
 
     def _items_at(self, places: Places, own: Node | None) -> tuple[Item, ...]:
         items: list[Item] = self._items[places].tolist()
@@ -157,21 +274,26 @@ class Block:
         if not self._ordered:
             self._close_up()
 
-    def column_of(self, node: Node) -> Column:
-        """Return the column of a node."""
-        return self._ends[:, self._places[node], None]
+    def neighbours(self, probe: Probe) -> tuple[list[Node], list[Node], list[Node]]:
+        """Return the nodes next above an item, those next below it, and all above it."""
+        above, below = self._outside(probe), self._inside(probe)
+        return (
+            self._nodes[self._lowest(above)].tolist(),
+            self._nodes[self._highest(below)].tolist(),
+            self._nodes[above].tolist(),
+        )
 
-    def lowest(self, places: Places) -> Places:
-        """Return those of some places whose boxes contain none of the others."""
-        columns = self._ends[:, places]
-        order = np.argsort(-columns.sum(axis=0))
-        return places[np.sort(_extremes(columns, order, np.less_equal))]
+    def strictly_above(self, node: Node) -> list[Node]:
+        """Return the other nodes whose boxes contain that of a node."""
+        return self._others(np.less_equal, node)
 
-    def highest(self, places: Places) -> Places:
-        """Return those of some places whose boxes lie in none of the others."""
-        columns = self._ends[:, places]
-        order = np.argsort(columns.sum(axis=0))
-        return places[np.sort(_extremes(columns, order, np.greater_equal))]
+    def strictly_below(self, node: Node) -> list[Node]:
+        """Return the other nodes whose boxes lie in that of a node."""
+        return self._others(np.greater_equal, node)
+
+    def _others(self, compare: Sweep, node: Node) -> list[Node]:
+        places = self._sweep(compare, self._ends[:, self._places[node], None])
+        return [each for each in self._nodes[places].tolist() if each is not node]
 
     def contains(self, outer: Sequence[Node], inner: Sequence[Node]) -> NDArray[np.bool_]:
         """Return whose boxes contain whose: a row for each outer node, in it each inner one."""
@@ -179,6 +301,18 @@ class Block:
         above = self._ends[:, [places[node] for node in outer]]
         below = self._ends[:, [places[node] for node in inner]]
         return np.logical_and.reduce(above[:, :, None] <= below[:, None, :])  # type: ignore[no-any-return]
+
+    def _lowest(self, places: Places) -> Places:
+        """Return those of some places whose boxes contain none of the others."""
+        columns = self._ends[:, places]
+        order = np.argsort(-columns.sum(axis=0))
+        return places[np.sort(_extremes(columns, order, np.less_equal))]
+
+    def _highest(self, places: Places) -> Places:
+        """Return those of some places whose boxes lie in none of the others."""
+        columns = self._ends[:, places]
+        order = np.argsort(columns.sum(axis=0))
+        return places[np.sort(_extremes(columns, order, np.greater_equal))]
 
 
 def _extremes(columns: Ends, order: Places, beyond: Sweep) -> Places:
@@ -191,101 +325,11 @@ def _extremes(columns: Ends, order: Places, beyond: Sweep) -> Places:
     while len(order):
         pivots, order = order[:_PIVOTS], order[_PIVOTS:]
         found.append(pivots)
-        out = _any_beyond(columns[:, order], columns[:, pivots], beyond)
-        order = order[~out]
-    # Among those that were asked together, or were out of order, some may still be beyond others.
-    last = np.concatenate(found) if found else order
-    asked = columns[:, last]
-    same = np.logical_and.reduce(asked[:, :, None] == asked[:, None, :])
-    beyond_others = np.logical_and.reduce(beyond(asked[:, :, None], asked[:, None, :]))
-    return last[~np.logical_or.reduce(beyond_others & ~same, axis=1)]  # type: ignore[no-any-return]
-
-
-def _any_beyond(columns: Ends, pivots: Ends, beyond: Sweep) -> NDArray[np.bool_]:
-    """Return for each column whether one of some pivots is beyond it."""
-    return np.logical_or.reduce(  # type: ignore[no-any-return]
-        np.logical_and.reduce(beyond(columns[:, None, :], pivots[:, :, None]))
-    )
-
-
-class Columns:
-    """Nodes of any shapes, in blocks; those without a box are kept aside and asked one by one.
-
-    Answers are nodes, and exact: where a box is a hull, the item is held against the node itself.
-    """
-
-    __slots__ = ("_blocks", "_boxless")
-
-    def __init__(self, nodes: Iterable[Node]) -> None:
-        self._blocks: dict[Shape, Block] = {}
-        self._boxless: dict[Node, None] = {}
-        by_shape: dict[Shape, list[Node]] = {}
-        for node in nodes:
-            if node.box is None:
-                self._boxless[node] = None
-            else:
-                by_shape.setdefault(node.box[5], []).append(node)
-        for shape, members in by_shape.items():
-            self._blocks[shape] = Block(shape, members)
-
-    def add(self, node: Node) -> None:
-        """Take a node in; O(1) amortised."""
-        if node.box is None:
-            self._boxless[node] = None
-            return
-        block = self._blocks.get(node.box[5])
-        if block is None:
-            self._blocks[node.box[5]] = Block(node.box[5], [node])
-        else:
-            block.add(node)
-
-    def remove(self, node: Node) -> None:
-        """Let a node go; O(1) amortised."""
-        if node.box is None:
-            del self._boxless[node]
-            return
-        block = self._blocks[node.box[5]]
-        block.remove(node)
-        if not len(block):
-            del self._blocks[node.box[5]]
-
-    def sole(self, shape: Shape) -> Block | None:
-        """Return the block of an exact shape if it holds all the nodes there are."""
-        if shape.exact and not self._boxless and len(self._blocks) == 1:
-            return self._blocks.get(shape)
-        return None
-
-    def __len__(self) -> int:
-        return sum(map(len, self._blocks.values())) + len(self._boxless)
-
-    def first_above(self, probe: Probe) -> Node | None:
-        """Return the node of least serial that covers an item with a box."""
-        block = self.sole(probe.box[5])
-        if block is None:
-            return min(self.above(probe), key=_SERIAL, default=None)
-        places = block.outside(block.shape, probe.column)
-        if len(places) > 1:
-            return min(block.nodes_at(places), key=_SERIAL)
-        return block.nodes_at(places)[0] if len(places) else None
-
-    def above(self, probe: Probe) -> list[Node]:
-        """Return the nodes that cover an item with a box."""
-        found = [node for node in self._boxless if probe.above(node)]
-        mine = probe.box[5]
-        for shape, block in self._blocks.items():
-            places = block.outside(mine, probe.column)
-            if len(places):
-                nodes = block.nodes_at(places)
-                found += nodes if shape.exact and mine.exact else filter(probe.above, nodes)
-        return found
-
-    def below(self, probe: Probe) -> list[Node]:
-        """Return the nodes that an item with a box covers."""
-        found = [node for node in self._boxless if probe.below(node)]
-        mine = probe.box[5]
-        for shape, block in self._blocks.items():
-            places = block.inside(mine, probe.column)
-            if len(places):
-                nodes = block.nodes_at(places)
-                found += nodes if shape.exact and mine.exact else filter(probe.below, nodes)
-        return found
+        out = beyond(columns[:, None, order], columns[:, pivots, None])
+        order = order[~np.logical_or.reduce(np.logical_and.reduce(out))]
+    # Of those that were asked together, or out of order, some may still be beyond others.
+    asked = np.concatenate(found) if found else order
+    pairs = beyond(columns[:, asked, None], columns[:, None, asked])
+    out = np.logical_and.reduce(pairs)
+    np.fill_diagonal(out, val=False)
+    return asked[~np.logical_or.reduce(out, axis=1)]  # type: ignore[no-any-return]

@@ -13,7 +13,7 @@ from operator import attrgetter, le
 from typing import Final
 
 from posetlib.change import Item
-from posetlib.columns import Block, Columns
+from posetlib.columns import Columns
 from posetlib.links import Links
 from posetlib.nodes import Node
 from posetlib.relation import Probe
@@ -117,19 +117,26 @@ class IndexedSearch(Search):
 
     def covering_items(self, probe: Probe, own: Node | None) -> tuple[Item, ...]:
         """Return what covers the item, but its own node, in order of insertion."""
-        block = self._block_of(probe)
-        if block is None:
+        columns = self._full_order(probe)
+        if columns is None:
             return super().covering_items(probe, own)
-        return block.items_outside(probe.column, own)
+        return columns.covering_items(probe, own)
 
     def covered_items(self, probe: Probe, own: Node | None) -> tuple[Item, ...]:
         """Return what the item covers, but its own node, in order of insertion."""
-        block = self._block_of(probe)
-        if block is None:
+        columns = self._full_order(probe)
+        if columns is None:
             return super().covered_items(probe, own)
-        return block.items_inside(probe.column, own)
+        return columns.covered_items(probe, own)
 
     # -- the full order ----------------------------------------------------------------------------
+
+    def _full_order(self, one: Node | Probe) -> Columns | None:
+        """Return the columns of all nodes, if they say all of how one is related to them."""
+        if one.box is None or len(self._links.nodes) < _LONG:
+            return None
+        columns = self._everything()
+        return columns if columns.says_all(one.box) else None
 
     def place(self, probe: Probe, *, may_have_twin: bool = True) -> Place:
         """Return the place of an item that has no node by its own name.
@@ -138,18 +145,10 @@ class IndexedSearch(Search):
         """
         if probe.box is None or len(self._links.nodes) < _LONG:
             return super().place(probe, may_have_twin=may_have_twin)
-        block = self._block_of(probe)
-        if block is not None:
-            # Boxes say all here: a twin would be equal, and found by its name.
-            above = block.outside(block.shape, probe.column)
-            below = block.inside(block.shape, probe.column)
-            return Place(
-                None,
-                block.nodes_at(block.lowest(above)),
-                block.nodes_at(block.highest(below)),
-                block.nodes_at(above),
-            )
         columns = self._everything()
+        if columns.says_all(probe.box):
+            # A twin would be equal, and found by its name.
+            return Place(None, *columns.neighbours(probe))
         nodes = columns.above(probe)
         parents = lowest_of(nodes)
         if may_have_twin and len(parents) == 1:
@@ -160,28 +159,22 @@ class IndexedSearch(Search):
 
     def strictly_above(self, node: Node) -> Iterable[Node]:
         """Return every node above a node of a full order: from boxes if they say all."""
-        block = self._block_of(node)
-        if block is None:
-            return super().strictly_above(node)
-        places = block.outside(block.shape, block.column_of(node))
-        return [each for each in block.nodes_at(places) if each is not node]
+        columns = self._full_order(node)
+        return super().strictly_above(node) if columns is None else columns.strictly_above(node)
 
     def strictly_below(self, node: Node) -> Iterable[Node]:
         """Return every node below a node of a full order: from boxes if they say all."""
-        block = self._block_of(node)
-        if block is None:
-            return super().strictly_below(node)
-        places = block.inside(block.shape, block.column_of(node))
-        return [each for each in block.nodes_at(places) if each is not node]
+        columns = self._full_order(node)
+        return super().strictly_below(node) if columns is None else columns.strictly_below(node)
 
     def to_be_joined(self, parents: list[Node], children: list[Node]) -> list[tuple[Node, Node]]:
         """Return the pairs that no path joins: boxes tell whether a parent covers another one."""
-        block = self._block_of(children[0]) if children else None
+        columns = self._full_order(children[0]) if children else None
         others = [other for child in children for other in child.parents]
-        if block is None or parents[0] is self._links.top or not others:
+        if columns is None or parents[0] is self._links.top or not others:
             return super().to_be_joined(parents, children)
         # What leads from a child up to a parent leads over another parent of the child.
-        over = block.contains(parents, others)
+        over = columns.contains(parents, others)
         joined = []
         start = 0
         for child in children:
@@ -279,12 +272,6 @@ class IndexedSearch(Search):
         else:
             found = list(_covered(probe, holders))
         return sorted((node for node in found if node is not own), key=_SERIAL)
-
-    def _block_of(self, one: Node | Probe) -> Block | None:
-        """Return the block of all nodes, if one box tells whether it covers another everywhere."""
-        if one.box is None or len(self._links.nodes) < _LONG:
-            return None
-        return self._everything().sole(one.box[5])
 
 
 def _covering(probe: Probe, nodes: Iterable[Node]) -> Iterator[Node]:

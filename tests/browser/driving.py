@@ -252,7 +252,12 @@ class Visitor:
         """Press keys on an element that has the focus."""
         element = self.one(css)
         self.driver.execute_script("arguments[0].focus()", element)
-        self.driver.switch_to.active_element.send_keys(*keys)
+        self.keys(*keys)
+
+    def keys(self, *keys: str) -> None:
+        """Press keys, one after the other, wherever the focus is."""
+        for each in keys:
+            webdriver.ActionChains(self.driver).send_keys(each).perform()
 
     # -- seeing ------------------------------------------------------------------------------------
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from browser.config import Config, Limits
 from browser.elements import MARKS, drawing, short
-from browser.folds import Folds
+from browser.folds import Folds, folded, read_folds
 from browser.graph import Graph, Node, Shown, fold
 from browser.picture import change_marks, frame_drawing
 from browser.state import Library
@@ -80,6 +80,72 @@ class TestFolding:
         assert len(inside) <= max_edges
         assert bool(shown.note) == (count > max_nodes or len(edges) > max_edges)
 
+    def test_what_is_revealed_comes_with_a_path_from_above(self) -> None:
+        folds = Folds(closed=(0,), revealed=(6, 99))
+        shown = fold(TREE, folds, **ALL)
+        assert set(shown.numbers) == {0, 2, 5, 6}
+        assert shown.folded == {0: 6}
+        assert set(fold(TREE, Folds(revealed=(6,)), max_nodes=2, max_edges=9).numbers) == {0}
+
+    def test_a_cycle_that_is_revealed(self) -> None:
+        looped = graph(4, [(0, 1), (2, 3), (3, 2)])
+        assert set(fold(looped, Folds(closed=(0,), revealed=(1,)), **ALL).numbers) == {0, 1, 2, 3}
+
+
+class TestFoldsInTheAddress:
+    @pytest.mark.parametrize(
+        "text",
+        [
+            None,
+            "",
+            "*",
+            "fp",
+            "fp_",
+            "fp_x",
+            "_1",
+            "fp_1_2_3_4",
+            "fp_-1.²",
+            "<b>_1",
+            "fp_" + "9" * 99,
+        ],
+    )
+    def test_what_was_written_by_hand_folds_nothing(self, text: str | None) -> None:
+        assert all(each == Folds() for each in read_folds(text).values())
+
+    def test_no_more_numbers_than_an_address_has_room_for(self) -> None:
+        text = ""
+        for number in range(1_000):
+            text = folded(text, {"names": ["fp"], "number": number, "act": "fold"})
+        assert len(read_folds(text)["fp"].closed) == 200
+        assert len(text) < 1_000
+
+    @given(
+        st.lists(
+            st.tuples(
+                st.sampled_from(["fp", "nrf"]),
+                st.integers(0, 30),
+                st.sampled_from(["fold", "unfold", "reveal"]),
+            ),
+            max_size=30,
+        )
+    )
+    def test_the_last_request_about_a_filter_counts(
+        self, requests: list[tuple[str, int, str]]
+    ) -> None:
+        text = ""
+        last: dict[tuple[str, int], str] = {}
+        for name, number, act in requests:
+            text = folded(text, {"names": [name], "number": number, "act": act})
+            last[name, number] = act
+        fields = dict(zip(("fold", "unfold", "reveal"), Folds._fields, strict=True))
+        found = {
+            (name, number): act
+            for name, each in read_folds(text).items()
+            for act, field in fields.items()
+            for number in getattr(each, field)
+        }
+        assert found == last
+
 
 class TestElements:
     def test_nodes_and_edges(self) -> None:
@@ -114,6 +180,32 @@ class TestElements:
         made = drawing(TREE, fold(TREE, **ALL), palette={}, edge_marks={(0, 1): "added"})
         marked = [each for each in made["elements"] if each.get("classes") == "added"]
         assert [each["data"]["id"] for each in marked] == ["0>1"]
+
+    def test_thousands_of_edges_are_lines_by_mark(self) -> None:
+        dense = graph(120, [(i, j) for i in range(40) for j in range(40, 80)])
+        made = drawing(
+            dense,
+            fold(dense, max_nodes=200, max_edges=2_000),
+            palette={},
+            edge_marks={(3, 41): "added", (0, 40): "removed"},
+        )
+        assert len(made["elements"]) == 120
+        assert made["edges"] == 1_600
+        numbers = [int(each["data"]["id"]) for each in made["elements"]]
+        found = {
+            mark: {(numbers[a], numbers[b]) for a, b in zip(ends[::2], ends[1::2], strict=True)}
+            for mark, ends in made["lines"].items()
+        }
+        assert found["added"] == {(3, 41)}
+        assert found["removed"] == {(0, 40)}
+        assert found[""] | found["added"] | found["removed"] == set(dense.edges)
+        few = drawing(TREE, fold(TREE, **ALL), palette={})
+        assert "lines" not in few
+
+    @pytest.mark.parametrize("hidden", [False, True])
+    def test_a_drawing_says_whether_it_is_whole(self, hidden: bool) -> None:
+        folds = Folds(closed=(0,)) if hidden else Folds()
+        assert drawing(TREE, fold(TREE, folds, **ALL), palette={})["whole"] is not hidden
 
     @given(st.text(max_size=200), st.integers(2, 60))
     def test_a_short_text_is_short(self, text: str, chars: int) -> None:
@@ -155,7 +247,17 @@ class TestStory:
         made = frame_drawing(story, last, Limits())
         assert made["nodes"] == 5
         assert made["chips"] == [("removed", "− removed 1"), ("moved", "↷ moved 1")]
-        assert made["stats"].startswith("4 filters · 2 edges · 2 roots · 2 levels · 9 covering")
+        assert made["stats"].startswith("4 filters · 2 edges · 2 roots · 2 levels · ")
+        assert " covering test" in made["stats"]
+
+    def test_a_filter_that_went_is_where_it_was_with_its_edges(self, library: Library) -> None:
+        story = library.story({"from": "example", "example": "forwards"})
+        made = frame_drawing(story, story.frame("nrf", 6), Limits())
+        parts = {each["data"]["id"]: each for each in made["elements"]}
+        assert parts["1>3"]["classes"] == "removed"
+        assert parts["1"]["position"]["y"] < parts["3"]["position"]["y"]
+        assert "root" in parts["3"]["classes"].split()
+        assert "classes" not in parts["3>5"]
 
     def test_numbers_stay_when_a_step_is_put_in(self, library: Library) -> None:
         recipe = {"from": "example", "example": "forwards", "edits": '[[2, "I9: y = 1"]]'}

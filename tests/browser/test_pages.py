@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from selenium.webdriver.common.keys import Keys
 
-from .driving import Visitor, visiting
+from .driving import Visitor, serving, visiting
 from .files import snapshot_json, trace_json
 
 pytestmark = pytest.mark.needs("chromium")
@@ -113,8 +113,28 @@ class TestTables:
         visitor.draws("tables-fp", 3, 1)
         assert "▸2" in visitor.label("tables-fp", 1)
         assert visitor.drawn("tables-nrf") == (5, 3)
+        visitor.until(lambda: "folds=fp_1" in visitor.driver.current_url, "the fold in the URL")
+        visitor.open(visitor.driver.current_url)
+        visitor.draws("tables-fp", 3, 1)
+        visitor.draws("tables-nrf", 5, 3)
+        visitor.choose(".nav a", "Match")
+        visitor.draws("match-fp", 3, 1)
+        visitor.choose(".nav a", "Tables")
+        visitor.draws("tables-fp", 3, 1)
+        visitor.tap("tables-fp", 1)
         visitor.click('[data-graph="fold tables-fp"]')
         visitor.draws("tables-fp", 5, 3)
+
+    def test_what_is_folded_away_shows_itself_when_chosen(
+        self, visitor: Visitor, address: str
+    ) -> None:
+        visitor.open(f"{address}/{EXAMPLE}&step=5&folds=fp_1.2*nrf_1")
+        visitor.draws("tables-fp", 2, 0)
+        visitor.draws("tables-nrf", 3, 1)
+        visitor.choose("#tables-rows button", "#5")
+        visitor.draws("tables-fp", 4, 2)
+        visitor.draws("tables-nrf", 5, 3)
+        visitor.until(lambda: "picked" in visitor.classes("tables-fp", 5), "the filter in focus")
 
     def test_search(self, visitor: Visitor, address: str) -> None:
         visitor.open(f"{address}/{EXAMPLE}&step=5")
@@ -148,6 +168,12 @@ class TestTables:
         visitor.sees("#tables-step_text", "Step 6 of 7: I9 adds #6: x in [0, 100]")
         visitor.draws("tables-fp", 6, 5)
         visitor.sees("#tables-detail", "#6 x in [0, 100]")
+        visitor.tap("tables-fp", 5)
+        visitor.until(
+            lambda: visitor.one("#tables-hand_filter").get_attribute("value") == "x in [20, 30]",
+            "the chosen filter filled in",
+        )
+        assert visitor.one("#tables-hand_interface").get_attribute("value") == "I3"
         visitor.write("#tables-hand_interface", "I9")
         visitor.write("#tables-hand_filter", "x in [0, 100]")
         visitor.click("#tables-hand_remove")
@@ -181,6 +207,45 @@ class TestTables:
         assert edges <= 12_000
         assert "2,000 filters" in visitor.text("#stats-tables-fp")
         assert "of 2,000 filters" in visitor.text("#tables-rows")
+
+    def test_thousands_of_edges_are_painted_and_those_of_the_chosen_filter_stand_out(
+        self, visitor: Visitor, address: str
+    ) -> None:
+        query = "kind=narrow&width=16&filters=1000&interfaces=1000&decimals=3&show=fp"
+        visitor.open(f"{address}/?from=generate&{query}")
+        nodes, edges = visitor.drawn("tables-fp")
+        assert nodes == 1_000
+        assert edges > 1_500
+        visitor.settled("tables-fp")
+
+        def painted(colour: str) -> int:
+            return int(
+                visitor.driver.execute_script(
+                    "const canvas = document.querySelector('#cy-tables-fp canvas.edges');"
+                    "const wanted = getComputedStyle(document.documentElement)"
+                    ".getPropertyValue('--' + arguments[0]).trim();"
+                    "const rgb = [1, 3, 5].map((i) => parseInt(wanted.slice(i, i + 2), 16));"
+                    "const data = canvas.getContext('2d')"
+                    ".getImageData(0, 0, canvas.width, canvas.height).data;"
+                    "let count = 0;"
+                    "for (let i = 0; i < data.length; i += 4)"
+                    " if (data[i + 3] > 60 && rgb.every((v, k) => Math.abs(v - data[i + k]) < 12))"
+                    " count += 1;"
+                    "return count;",
+                    colour,
+                )
+            )
+
+        assert painted("edge") > 2_000
+        assert painted("accent") == 0
+        visitor.choose("#tables-rows button", "#1")
+        visitor.until(lambda: painted("accent") > 20, "the edges of the chosen filter")
+        visitor.press("#graph-tables-fp", "-", "-")
+        visitor.settled("tables-fp")
+        visitor.until(lambda: 0 < painted("edge"), "edges after zooming")
+        visitor.click("#tables-first")
+        visitor.draws("tables-fp", 0, 0)
+        visitor.until(lambda: painted("edge") == 0, "a canvas without edges")
 
     def test_uploads_of_every_kind(
         self, visitor: Visitor, address: str, tmp_path: Path, run_folder: Path
@@ -345,8 +410,25 @@ class TestRuns:
         visitor.draws("runs-witness", 3, 2)
         assert "witness" in visitor.classes("runs-witness", 0)
         assert "witness" not in visitor.classes("runs-witness", 4)
+        assert "does not cover <b>it</b>" in visitor.text("#runs-witness_text")
+        visitor.until(lambda: "witness=edge-covers.1" in visitor.driver.current_url, "the URL")
         visitor.choose("#runs-report label", "good.json")
         visitor.sees("#runs-reports", "Every invariant that applies holds.")
+        visitor.sees("#runs-witness_none", "there is no witness to show")
+        assert not visitor.one("#graph-runs-witness").is_displayed()
+        visitor.choose("#runs-report label", "bad.json")
+        visitor.choose("#runs-reports button", "Open")
+        visitor.draws("runs-witness", 3, 2)
+        assert visitor.one("#graph-runs-witness").is_displayed()
+
+    def test_without_a_report_the_page_says_how_to_get_one(
+        self, visitor: Visitor, tmp_path: Path
+    ) -> None:
+        with serving(runs=tmp_path) as empty:
+            visitor.open(f"{empty}/runs")
+            visitor.sees("main", "There is no validation report in")
+            visitor.sees("#runs-witness_none", "Where an invariant is violated")
+            assert not visitor.one("#graph-runs-witness").is_displayed()
 
 
 class TestTheFrame:
@@ -383,19 +465,6 @@ class TestTheFrame:
         assert ground() != first
         visitor.click("#theme")
         assert ground() == first
-
-    def test_the_main_controls_by_keyboard(self, visitor: Visitor, address: str) -> None:
-        visitor.open(f"{address}/{EXAMPLE}")
-        visitor.drawn("tables-fp")
-        reached = []
-        for _ in range(60):
-            visitor.driver.switch_to.active_element.send_keys(Keys.TAB)
-            active = visitor.driver.switch_to.active_element
-            reached.append(active.get_attribute("id") or active.get_attribute("class"))
-            if "graph" in reached[-1]:
-                break
-        for wanted in ("theme", "generate", "tables-play", "tables-forward", "graph-tables-fp"):
-            assert wanted in reached
 
     @pytest.mark.parametrize("path", ["", "match", "diff", "forwards", "runs"])
     def test_nothing_overflows_at_1024_pixels(

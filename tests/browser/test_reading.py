@@ -345,6 +345,32 @@ class TestDirectories:
         assert there is not None
         assert there[0] == "other"
 
+    def test_of_two_tables_of_one_size_the_one_with_as_many_edges(self, tmp_path: Path) -> None:
+        """A corrupted copy lies beside its original: only the edges tell them apart."""
+        write_run(tmp_path)
+        snapshot = table("fp").snapshot()
+        broken = pl.Snapshot(snapshot.structure, snapshot.nodes, snapshot.edges[:-1])
+        write_snapshot(tmp_path / "zz", broken)
+        config = Config(runs=tmp_path)
+        for edges, wanted in ((3, "fp"), (2, "zz")):
+            (tmp_path / "bad.json").write_text(json.dumps(report() | {"edges": edges}))
+            there = snapshot_of(config, read_report(config, "bad.json"))
+            assert there is not None
+            assert there[0] == wanted
+        (tmp_path / "bad.json").write_text(json.dumps(report() | {"edges": 77}))
+        assert snapshot_of(config, read_report(config, "bad.json")) is None
+
+    def test_a_run_that_has_moved(self, tmp_path: Path) -> None:
+        write_run(tmp_path)
+        write_snapshot(tmp_path / "also", table("fp").snapshot())
+        write_snapshot(tmp_path / "later", table("fp").snapshot())
+        content = report() | {"snapshot": "/where/it/was/made/later"}
+        (tmp_path / "bad.json").write_text(json.dumps(content))
+        config = Config(runs=tmp_path)
+        there = snapshot_of(config, read_report(config, "bad.json"))
+        assert there is not None
+        assert there[0] == "later"
+
     def test_the_neighbourhood_of_a_witness(self, tmp_path: Path) -> None:
         folder = write_snapshot(tmp_path / "fp", table("fp").snapshot())
         graph, found = neighbourhood(folder, [2, 77], Limits())
