@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from posetlib.generating import KINDS, SCENARIOS, Parameters
-from workloads.errors import InputError, sentence_of
+from workloads.errors import InputError, cause_of, refusal_of
 from workloads.files import Place, is_local, place_of, require_new
+from workloads.reports import counted, left_out, summary, write_report
 from workloads.session import BROADCAST_LIMIT, open_session, package_archive, progress
 
 if TYPE_CHECKING:
@@ -47,12 +48,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stderr.write("workloads: interrupted\n")
         return INTERRUPTED
     except Exception as error:
-        sentence = sentence_of(str(error))
+        sentence = refusal_of(error)
         if sentence is not None:
             return _refuse(sentence)
         if type(error).__module__.startswith(("pyspark", "py4j")):
-            text = next((line for line in str(error).splitlines() if line.strip()), "")
-            sys.stderr.write(f"workloads: Spark gave up: {text}\n")
+            sys.stderr.write(f"workloads: Spark gave up: {cause_of(error)}\n")
             return FAILED
         raise
 
@@ -283,8 +283,8 @@ def _generate(session: SparkSession, options: argparse.Namespace) -> tuple[int, 
     p = _parameters(options)
     out = place_of(options.out, session)
     generate(session, p, out, partitions=options.partitions, overwrite=options.overwrite)
-    made = f"{p.filters:,} filters and {p.notifications:,} notifications in {options.out}"
-    return FINE, made
+    made = f"{counted(p.filters, 'filter')} and {counted(p.notifications, 'notification')}"
+    return FINE, f"{made} in {options.out}"
 
 
 def _from_workload(
@@ -313,14 +313,19 @@ def _build(session: SparkSession, options: argparse.Namespace) -> tuple[int, str
         local=options.local,
         operations=options.operations,
     )
-    return FINE, f"{made['nodes']:,} nodes of {options.structure} in {options.out}{_bad(made)}"
+    return (
+        FINE,
+        f"{counted(made['nodes'], 'node')} of {options.structure} in {options.out}{_bad(made)}",
+    )
 
 
 def _cover(session: SparkSession, options: argparse.Namespace) -> tuple[int, str]:
     from workloads.cover import cover  # noqa: PLC0415
 
     made = _from_workload(cover, session, options)
-    return FINE, f"{made['filters']:,} filters cover the workload, in {options.out}{_bad(made)}"
+    cover_of = "covers" if made["filters"] == 1 else "cover"
+    found = f"{counted(made['filters'], 'filter')} {cover_of} the workload, in {options.out}"
+    return FINE, f"{found}{_bad(made)}"
 
 
 def _match(session: SparkSession, options: argparse.Namespace) -> tuple[int, str]:
@@ -334,13 +339,10 @@ def _bad(made: dict[str, Any]) -> str:
     bad = made["bad_rows"]
     if not bad["count"]:
         return ""
-    lines = [f"{bad['count']:,} rows were left out, since their text is no filter; for example:"]
-    lines += [f"  id {each['id']}: {each['filter']!r}: {each['error']}" for each in bad["samples"]]
-    return "\n".join(["", *lines])
+    return "\n".join(["", *left_out(bad)])
 
 
 def _validate(session: SparkSession, options: argparse.Namespace) -> tuple[int, str]:
-    from workloads.reports import summary, write_report  # noqa: PLC0415
     from workloads.validate import validate  # noqa: PLC0415
 
     def place(path: str | None) -> Place | None:

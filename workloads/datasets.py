@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from posetlib.constraints.types import TypeHierarchy
 from posetlib.errors import FilterError
-from workloads.errors import MARK, InputError, is_unreadable
+from workloads.errors import MARK, InputError, cause_of, is_unreadable
 from workloads.files import Place, read_json
 from workloads.rows import TYPED, parse_rows, typed_attributes, unreadable
 
@@ -164,16 +164,21 @@ def read_types(header: Mapping[str, Any], where: str) -> TypeHierarchy | None:
 def _parquet(
     session: SparkSession, place: Place, what: str, columns: Mapping[str, frozenset[str]]
 ) -> DataFrame:
-    from pyspark.errors import AnalysisException  # noqa: PLC0415
+    from py4j.protocol import Py4JError  # type: ignore[import-untyped]  # noqa: PLC0415
+    from pyspark.errors import PySparkException  # noqa: PLC0415
+    from pyspark.sql import functions as f  # noqa: PLC0415
 
     if not place.exists():
         raise InputError(f"{what}: there is no {place.path}")
     try:
         found = session.read.parquet(place.path)
-    except AnalysisException as error:
-        raise InputError(f"{what}: {place.path} has no Parquet to read") from error
+    except (Py4JError, PySparkException) as error:
+        reason = cause_of(error)
+        raise InputError(f"{what}: {place.path} has no Parquet to read: {reason}") from error
     _require(found, what, columns)
-    return found
+    short = {name: f.col(name).cast("long") for name in columns if columns[name] is _INTEGERS}
+    kinds = dict(found.dtypes)
+    return found.withColumns({name: kind for name, kind in short.items() if kinds[name] == "int"})
 
 
 def _require(rows: DataFrame, what: str, columns: Mapping[str, frozenset[str]]) -> None:

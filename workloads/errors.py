@@ -5,7 +5,15 @@ from __future__ import annotations
 import re
 from typing import Final
 
-__all__ = ["MARK", "InputError", "UnreadableFilterError", "is_unreadable", "sentence_of"]
+__all__ = [
+    "MARK",
+    "InputError",
+    "UnreadableFilterError",
+    "cause_of",
+    "is_unreadable",
+    "refusal_of",
+    "sentence_of",
+]
 
 
 class InputError(ValueError):
@@ -21,6 +29,12 @@ MARK: Final = f"workloads.errors.{InputError.__name__}: "
 _RAISED: Final = re.compile(
     rf"workloads\.errors\.({InputError.__name__}|{UnreadableFilterError.__name__}): (.*)"
 )
+#: A file that is not what its name says.
+_UNREAD: Final = re.compile(
+    r"\[FAILED_READ_FILE\S*\] Encountered error while reading file (\S+)\.\s"
+)
+#: What Spark adds to the sentence of an error that it was asked to raise.
+_STATE: Final = re.compile(r" SQLSTATE: \w+$")
 
 
 def sentence_of(text: str) -> str | None:
@@ -30,7 +44,7 @@ def sentence_of(text: str) -> str | None:
     'no such column'
     """
     found = _RAISED.search(text)
-    return found.group(2).strip() if found else None
+    return _STATE.sub("", found.group(2)).strip() if found else None
 
 
 def is_unreadable(error: BaseException) -> bool:
@@ -39,3 +53,25 @@ def is_unreadable(error: BaseException) -> bool:
         return True
     found = _RAISED.search(str(error))
     return found is not None and found.group(1) == UnreadableFilterError.__name__
+
+
+def refusal_of(error: BaseException) -> str | None:
+    """Return what is wrong with the input, if that is what made a job fail."""
+    told = sentence_of(str(error))
+    file = _UNREAD.search(str(error))
+    if told is None and file is not None:
+        return f"{file.group(1)} cannot be read: {cause_of(error)}"
+    return told
+
+
+def cause_of(error: BaseException) -> str:
+    """Return in one line what is at the bottom of an error, of Java's or of Python's."""
+    cause = getattr(error, "java_exception", None)
+    text = str(error)
+    # A chain may be a ring; nobody nests errors that deep.
+    for _ in range(20):
+        if cause is None:
+            break
+        text = str(cause.toString())
+        cause = cause.getCause()
+    return next((line.strip() for line in text.splitlines() if line.strip()), type(error).__name__)

@@ -58,6 +58,6 @@ def require_own_ids(session: SparkSession, place: Place, count: int) -> None:
     written = session.read.parquet(place.path).count()
     if written != count:
         raise InputError(
-            f"the workload's filters: {count:,} ids were chosen, and {written:,} rows have them; "
-            "each row needs an id of its own"
+            f"the workload's filters: {written:,} rows share {count:,} ids, "
+            "and each needs one of its own"
         )

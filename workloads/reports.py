@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from workloads.errors import InputError
 
-__all__ = ["Outcome", "not_applicable", "summary", "write_report"]
+__all__ = ["Outcome", "counted", "left_out", "not_applicable", "summary", "write_report"]
 
 #: So many witnesses are shown of each invariant.
 WITNESSES: Final = 5
@@ -50,6 +50,23 @@ def not_applicable(note: str) -> Outcome:
     return Outcome(0, applies=False, note=note)
 
 
+def counted(count: int, what: str) -> str:
+    """Return how many there are of something.
+
+    >>> counted(1, "node"), counted(2_000, "node")
+    ('1 node', '2,000 nodes')
+    """
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
+
+
+def left_out(bad: dict[str, Any]) -> list[str]:
+    """Return lines about the rows that were left out, and the first of them."""
+    was = "was left out, since its" if bad["count"] == 1 else "were left out, since their"
+    lines = [f"{counted(bad['count'], 'row')} {was} text is no filter; for example:"]
+    return lines + [f"  id {each['id']}: {each['filter']!r}: {each['error']}"
+                    for each in bad["samples"]]  # fmt: skip
+
+
 def summary(report: dict[str, Any]) -> str:
     """Return a report for people to read.
 
@@ -71,7 +88,8 @@ def summary(report: dict[str, Any]) -> str:
                       child: x = 1; why: is covered
     violated: edge-covers (1.2 s)
     """
-    lines = [f"{report['structure']}: {report['nodes']:,} nodes, {report['edges']:,} edges"]
+    size = f"{counted(report['nodes'], 'node')}, {counted(report['edges'], 'edge')}"
+    lines = [f"{report['structure']}: {size}"]
     for each in report["invariants"]:
         verdict = each["verdict"]
         shown = "VIOLATED" if verdict == "violated" else verdict
@@ -79,16 +97,14 @@ def summary(report: dict[str, Any]) -> str:
         if verdict != "not applicable":
             line += f" {each['checked']:>10,} checked, {each['seconds']:>7,.1f} s"
         if each["violations"]:
-            count = each["violations"]
-            line += f": {count:,} violation{'s' if count > 1 else ''}"
+            line += f": {counted(each['violations'], 'violation')}"
         elif each.get("note"):
             line += f" ({each['note']})"
         lines.append(line)
         lines += [" " * 18 + _witness(witness) for witness in each["witnesses"]]
     bad = report.get("bad_rows")
     if bad and bad["count"]:
-        lines.append(f"{bad['count']:,} rows were left out, since their text is no filter")
-        lines += [f"  id {each['id']}: {each['error']}" for each in bad["samples"]]
+        lines += left_out(bad)
     broken = [each["name"] for each in report["invariants"] if each["verdict"] == "violated"]
     verdict = f"violated: {', '.join(broken)}" if broken else "every invariant holds"
     lines.append(f"{verdict} ({report['seconds']:.1f} s)")

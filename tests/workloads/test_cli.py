@@ -78,6 +78,21 @@ def test_a_whole_walk(
         (["cover", "--workload", "{tmp}/lacks", "--out", "{tmp}/c"], "lack the column interface"),
         (["cover", "--workload", "{tmp}/wrong", "--out", "{tmp}/c"], "is bigint, not string"),
         (["cover", "--workload", "{tmp}/text", "--out", "{tmp}/file/c"], "nothing can be written"),
+        (["cover", "--workload", "{tmp}/none", "--out", "{tmp}/c"], "filters: there is no"),
+        (["cover", "--workload", "{tmp}/no-id", "--out", "{tmp}/c"], "filter x = 1 has no id"),
+        (["build", "--workload", "{tmp}/no-one", "--structure", "pf", "--out", "{tmp}/s"],
+         "filter x = 1 has no interface"),
+        (["cover", "--workload", "{tmp}/twins", "--out", "{tmp}/c"], "2 rows share 1 ids"),
+        (["build", "--workload", "{tmp}/twins", "--structure", "fp", "--out", "{tmp}/s"],
+         "and each needs one of its own"),
+        (["match", "--workload", "{tmp}/spoilt", "--out", "{tmp}/m"], "parquet cannot be read"),
+        (["cover", "--workload", "{tmp}/junk", "--out", "{tmp}/c"], "has no Parquet to read"),
+        (["cover", "--workload", "", "--out", "{tmp}/c"], "a path is needed"),
+        (["cover", "--workload", "{tmp}/text", "--out", "{tmp}/text"], "exists; --overwrite"),
+        (["validate", "--snapshot", "{tmp}/text", "--report", "{tmp}"], "Is a directory"),
+        (["validate", "--snapshot", "{tmp}/text", "--neighbours", "a,,b"], "none is empty"),
+        (["validate", "--snapshot", "{tmp}/text", "--broadcast-limit", "-1"], "--broadcast-limit"),
+        (["validate", "--snapshot", "{tmp}/text", "--notifications", "0"], "--notifications"),
     ],
 )  # fmt: skip
 def test_bad_input_is_one_sentence_and_status_2(
@@ -85,12 +100,26 @@ def test_bad_input_is_one_sentence_and_status_2(
 ) -> None:
     write_filters(tmp_path / "text", [("x = 1", "I1")])
     (tmp_path / "file").write_text("")
+    (tmp_path / "none").mkdir()
+    fine = {"id": [1], "filter": ["x = 1"], "interface": ["I1"]}
     for name, columns in (
         ("lacks", {"id": [1], "filter": ["x = 1"]}),
-        ("wrong", {"id": [1], "filter": [3], "interface": ["I1"]}),
-    ):  # fmt: skip
+        ("wrong", fine | {"filter": [3]}),
+        ("no-id", fine | {"id": pa.array([None], pa.int64())}),
+        ("no-one", fine | {"interface": pa.array([None], pa.string())}),
+        ("twins", {"id": [1, 1], "filter": ["x = 1", "x = 2"], "interface": ["I1", "I2"]}),
+        ("spoilt", fine),
+        ("junk", fine),
+    ):
         (tmp_path / name / "filters").mkdir(parents=True)
         pq.write_table(pa.table(columns), tmp_path / name / "filters" / "part.parquet")
+    (tmp_path / "junk" / "filters" / "part.parquet").write_text("PAR0")
+    (tmp_path / "spoilt" / "notifications").mkdir()
+    told = tmp_path / "spoilt" / "notifications" / "part.parquet"
+    pq.write_table(pa.table({"id": [1], "notification": ["{}"]}), told)
+    rows = bytearray(told.read_bytes())
+    rows[4:60] = bytes(56)
+    told.write_bytes(rows)
     before = sorted(tmp_path.iterdir())
     status, out, err = run(capsys, *(each.format(tmp=tmp_path) for each in arguments))
     assert status == 2
@@ -99,6 +128,63 @@ def test_bad_input_is_one_sentence_and_status_2(
     assert err.count("\n") == 1
     assert "Traceback" not in err
     assert sorted(tmp_path.iterdir()) == before
+
+
+def test_what_is_wrong_for_all_to_see_is_told_without_spark(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def started(*_: object, **__: object) -> None:
+        raise AssertionError("Spark was started")
+
+    monkeypatch.setattr("workloads.cli.open_session", started)
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "thesis.tex").write_text("years of work")
+    for arguments in (
+        ["cover", "--workload", tmp_path / "nowhere", "--out", tmp_path / "c"],
+        ["validate", "--snapshot", tmp_path / "nowhere"],
+        ["generate", "--filters", "-1", "--out", tmp_path / "w"],
+        ["generate", "--filters", "1", "--out", tmp_path / "mine"],
+        ["generate", "--filters", "1", "--out", tmp_path / "mine", "--overwrite"],
+    ):
+        assert run(capsys, *arguments)[0] == 2
+
+
+def test_commands_in_one_session(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    d, e, r = tmp_path / "d", tmp_path / "e", tmp_path / "r.json"
+    generate = ["generate", "--out", d, "--filters", 40, "--seed", 3]
+    build = ["build", "--workload", d, "--structure", "pf", "--out", e]
+    validate = ["validate", "--snapshot", e, "--workload", d, "--report", r]
+    status, out, _ = run(capsys, *generate, "then", *build, "then", *validate)
+    assert status == 0
+    assert out.startswith("40 filters and 0 notifications in ")
+    assert out.endswith(" s)\n")
+    # The browser opens a witness of a report in the table that it names.
+    report = json.loads(r.read_text())
+    assert report["snapshot"] == str(e.resolve())
+    assert report["workload"] == str(d.resolve())
+    # A command that fails is the last one.
+    status, out, err = run(capsys, *build, "--overwrite", "then", "cover", "--workload",
+                           tmp_path / "x", "--out", tmp_path / "c", "then", *validate)  # fmt: skip
+    assert (status, out.count("\n")) == (2, 1)
+    assert "there is no workload at" in err
+
+
+@pytest.mark.parametrize(("structure", "first"), [("fp", 3), ("nrf", -7)])
+def test_short_ids_do(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], structure: str, first: int
+) -> None:
+    folder = tmp_path / "w" / "filters"
+    folder.mkdir(parents=True)
+    ids = pa.array([first, first + 1, first + 5], pa.int32())
+    texts = ["x in [0, 9]", "x = 3", "x > 100"]
+    rows = pa.table({"id": ids, "filter": texts, "interface": ["I1", "I2", "I3"]})
+    pq.write_table(rows, folder / "part.parquet")
+    build = ["build", "--workload", tmp_path / "w", "--structure", structure]
+    validate = ["validate", "--snapshot", tmp_path / "s", "--workload", tmp_path / "w"]
+    status, out, _ = run(capsys, *build, "--out", tmp_path / "s", "then", *validate)
+    assert status == 0, out
+    nodes = pq.read_table(tmp_path / "s" / "nodes").column("id").to_pylist()
+    assert nodes == [first, first + 1, first + 5]
 
 
 @pytest.mark.parametrize(
