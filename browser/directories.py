@@ -20,6 +20,7 @@ from browser.sources import Source, SourceError, read_row
 __all__ = [
     "Report",
     "neighbourhood",
+    "numbers_of",
     "read_report",
     "read_workload",
     "reports",
@@ -258,11 +259,11 @@ def snapshot_of(config: Config, report: Report) -> tuple[str, Path] | None:
         for name, path in there
         if _facts(path, config.limits) == tuple(report.content.get(each) for each in facts)
     ]
-    same_name = Path(named).name if isinstance(named, str) else report.path.stem
-    # A report lies beside its table, and may be called like it.
+    said = Path(named).name if isinstance(named, str) else report.path.stem
+    # A report lies beside its table, and is often called after it.
     fitting.sort(
         key=lambda each: (
-            each[1].name != same_name,
+            -len(each[1].name) if each[1].name in said else 0,
             len(set(each[1].parts) ^ set(report.path.parent.parts)),
         )
     )
@@ -282,6 +283,23 @@ def _facts(folder: Path, limits: Limits) -> tuple[object, ...] | None:
     except (SourceError, pa.ArrowException, OSError):
         return None
     return (header.get("structure") if isinstance(header, dict) else None, nodes, edges)
+
+
+def numbers_of(folder: Path, texts: Sequence[str]) -> list[int]:
+    """Return the nodes of a table on disk that hold filters of these texts, in their order."""
+    import pyarrow as pa  # noqa: PLC0415 - heavy, and only some need it
+    import pyarrow.compute as pc  # type: ignore[import-untyped, unused-ignore]  # noqa: PLC0415
+    import pyarrow.dataset as ds  # noqa: PLC0415
+
+    try:
+        rows = ds.dataset(folder / "nodes", format="parquet").to_table(
+            columns=["id", "filter"],
+            filter=pc.field("filter").isin(pa.array(list(texts), pa.string())),
+        )
+    except (pa.ArrowException, OSError, ValueError, TypeError) as error:
+        raise SourceError(f"the table {folder.name} cannot be read: {error}") from None
+    found = dict(zip(rows.column("filter").to_pylist(), rows.column("id").to_pylist(), strict=True))
+    return [found[text] for text in texts if text in found]
 
 
 def neighbourhood(

@@ -13,7 +13,7 @@ from typing import Any, Final
 from browser.graph import Graph, Node, Shown
 from browser.layout import positions
 
-__all__ = ["MARKS", "drawing", "short"]
+__all__ = ["MARKS", "counted", "drawing", "short"]
 
 #: For each mark: the sign in front of a label, and the words of the legend.
 MARKS: Final[dict[str, tuple[str, str]]] = {
@@ -50,6 +50,15 @@ def short(text: str, chars: int = _CHARS) -> str:
     """
     text = _LONG_NUMBER.sub(r"\1", " ".join(text.split()))
     return text if len(text) <= chars else text[: chars - 1] + "…"
+
+
+def counted(count: int, word: str) -> str:
+    """Return how many there are of something.
+
+    >>> counted(1, "root"), counted(2_000, "filter")
+    ('1 root', '2,000 filters')
+    """
+    return f"{count:,} {word}" if count == 1 else f"{count:,} {word}s"
 
 
 def _lines(text: str) -> list[str]:

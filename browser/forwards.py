@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 import posetlib as pl
-from browser.elements import short
+from browser.elements import counted, short
 from browser.sources import SourceError
 from browser.story import Story
 from posetlib.trace import Operation
@@ -152,7 +152,11 @@ def network(
     to = {message.to: message for message in sent}
     for i, name in enumerate(everyone):
         angle = math.tau * i / len(everyone) - math.pi / 2
-        place = {"x": round(radius * math.cos(angle), 1), "y": round(radius * math.sin(angle), 1)}
+        # Wider than high: what is said stands on the arrow, and text is wide.
+        place = {
+            "x": round(1.5 * radius * math.cos(angle), 1),
+            "y": round(radius * math.sin(angle), 1),
+        }
         label = short(name, 14) + ("" if name in neighbours else "\n(local)")
         node = {
             "data": {"id": f"at {name}", "label": label},
@@ -219,4 +223,4 @@ def _told(sent: Sequence[Message]) -> str:
     if not sent:
         return "Nothing is sent."
     filters = sum(len(each.subscribe) + len(each.unsubscribe) for each in sent)
-    return f"{len(sent)} messages with {filters} filters"
+    return f"{counted(len(sent), 'message')} with {counted(filters, 'filter')}"

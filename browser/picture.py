@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from browser.config import Limits
-from browser.elements import drawing
+from browser.elements import counted, drawing
 from browser.folds import Folds
 from browser.graph import NO_FOLDS, Graph, fold
 from browser.story import Frame, Story
@@ -43,13 +43,14 @@ def sizes(frame: Frame) -> str:
     """Return the sizes of a structure, and what it cost so far, in one line."""
     graph = frame.graph
     parts = [
-        f"{len(graph.nodes):,} filters",
-        f"{len(graph.edges):,} edges",
-        f"{len(graph.roots):,} roots",
-        f"{graph.levels:,} levels",
+        counted(len(graph.nodes), "filter"),
+        counted(len(graph.edges), "edge"),
+        counted(len(graph.roots), "root"),
+        counted(graph.levels, "level"),
     ]
     if frame.covering_tests is not None:
-        parts.append(f"{frame.covering_tests:,} covering tests (last step {frame.last_tests:,})")
+        tests = counted(frame.covering_tests, "covering test")
+        parts.append(f"{tests} (last step {frame.last_tests:,})")
     return " · ".join(parts)
 
 

@@ -38,17 +38,29 @@ _LARGEST: Final = math.nextafter(_INF, 0)
 _SAFE: Final = 1 << 53
 # So many bytes of a string make a number that a float64 holds.
 _BYTES: Final = 6
+# How many other shapes a shape remembers.
+_MANY: Final = 4096
 
 
 class Shape:
     """The lines on which a box has its intervals; one object for equal shapes."""
 
-    __slots__ = ("exact", "lines")
+    __slots__ = ("_above", "exact", "lines")
 
     def __init__(self, lines: tuple[Line, ...], exact: bool) -> None:
         self.lines = lines
         #: Whether containing is covering, among boxes that are.
         self.exact = exact
+        self._above: dict[Shape, bool] = {}
+
+    def may_lie_in(self, other: Shape) -> bool:
+        """Return whether a box of the other shape can contain one of this: it asks for no more."""
+        known = self._above.get(other)
+        if known is None:
+            if len(self._above) >= _MANY:
+                self._above.clear()
+            known = self._above[other] = set(other.lines) <= set(self.lines)
+        return known
 
 
 def ends(box: Box) -> tuple[float, ...]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from heapq import heapify, heappop
 from operator import attrgetter
 from typing import Any, Final, NamedTuple
 
@@ -191,10 +192,15 @@ class Columns:
                 return None
             found: list[Node] = self._nodes[places].tolist()
             return min(found, key=_SERIAL) if len(found) > 1 else found[0]
-        found = self._nodes[self._outside(probe)].tolist()
-        found += self._aside
-        found.sort(key=_SERIAL)
-        return next(filter(probe.above, found), None)
+        return next(filter(probe.above, self._in_order(self._outside(probe))), None)
+
+    def _in_order(self, places: Places) -> Iterator[Node]:
+        """Yield the nodes at some places, and those aside, by their serials; a few at a time."""
+        nodes: list[Node] = self._nodes[places].tolist()
+        heap = [(node.serial, node) for node in (*nodes, *self._aside)]
+        heapify(heap)
+        while heap:
+            yield heappop(heap)[1]
 
     def says_all(self, box: Box) -> bool:
         """Return whether a box tells of all nodes whether they cover it, and whether it does."""

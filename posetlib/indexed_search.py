@@ -290,7 +290,7 @@ def _covering(probe: Probe, nodes: Iterable[Node]) -> Iterator[Node]:
                 and (exact or probe.above(node))
             ):
                 yield node
-        elif probe.above(node):
+        elif (box is None or shape.may_lie_in(box[5])) and probe.above(node):
             yield node
 
 
@@ -310,5 +310,5 @@ def _covered(probe: Probe, nodes: Iterable[Node]) -> Iterator[Node]:
                 and (exact or probe.below(node))
             ):
                 yield node
-        elif probe.below(node):
+        elif (box is None or box[5].may_lie_in(shape)) and probe.below(node):
             yield node

@@ -107,7 +107,7 @@ def contains(a: Pairs, cut: Cut) -> bool:
     return piece is not None and cut < piece[1]
 
 
-def covers(a: Pairs, b: Pairs) -> bool:
+def covers(a: Pairs, b: Iterable[tuple[Cut, Cut]]) -> bool:
     """Return whether every piece of b lies in one piece of a: O(m log n).
 
     >>> covers(((0, 5), (7, 9)), ((1, 2), (7, 9))), covers(((0, 5), (7, 9)), ((4, 8),))

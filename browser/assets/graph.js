@@ -53,7 +53,7 @@
   function letters(node, drawing) {
     if (!node.cy().scratch("_far")) return drawing.text ? 14 : 12;
     const head = node.data("head") || "";
-    return Math.min(drawing.text ? 42 : 17, (drawing.width - 12) / (0.62 * Math.max(2, head.length)));
+    return Math.min(drawing.text ? 42 : 17, (drawing.width - 12) / (0.72 * Math.max(2, head.length)));
   }
 
   function styleOf(drawing) {
@@ -95,7 +95,7 @@
       { selector: ".changed, .assumed", style: { "border-style": "dotted" } },
       { selector: ".unvisited, .skipped, .pruned", style: { "border-style": "dotted" } },
       /* What steps back does so by its box: its text stays as readable as any. */
-      { selector: "node.unvisited", style: { color: colour("muted"), "border-color": colour("line"), "border-width": 1.5, "background-color": colour("ground"), "background-fill": "solid" } },
+      { selector: "node.unvisited", style: { color: colour("muted"), "border-color": colour("control"), "border-width": 1, "background-color": colour("ground"), "background-fill": "solid" } },
       { selector: "node.broker", style: { shape: "ellipse", width: 120, height: 64, "font-size": 18, "font-weight": 600,
         "background-fill": "solid", "background-color": ground, "border-width": 3 } },
       { selector: "node.here", style: { shape: "hexagon", width: 140, height: 80 } },

@@ -10,7 +10,7 @@ from dash.exceptions import PreventUpdate
 
 from browser import ids
 from browser.diffing import Comparison, Listed, compare
-from browser.elements import MARKS
+from browser.elements import MARKS, counted
 from browser.folds import read_folds
 from browser.graph import NO_FOLDS, Graph
 from browser.listing import Cell, chip, code, listing, pick
@@ -265,7 +265,9 @@ def register(app: Dash, library: Library) -> None:
             )
             here = {each: marks for each, marks in found.marks.items() if each in graph.nodes}
             made["chips"] = chips(here, _WORDS)
-            made["stats"] = f"{len(graph.nodes):,} filters · {len(graph.edges):,} edges"
+            made["stats"] = (
+                f"{counted(len(graph.nodes), 'filter')} · {counted(len(graph.edges), 'edge')}"
+            )
             made["title"] = title
             return made
 
@@ -284,7 +286,8 @@ def register(app: Dash, library: Library) -> None:
             html.Span(f"{word} {counts[mark]:,}", className=f"chip {mark}")
             for mark, word in _WORDS.items()
         ]
-        edges = f"{counts['edges added']:,} edges added, {counts['edges removed']:,} removed"
+        edges = f"{counted(counts['edges added'], 'edge')} added, "
+        edges += f"{counts['edges removed']:,} removed"
         told = [html.Div(words, className="row"), html.P(edges, className="muted")]
         panels: tuple[Any, ...] = (no_update, no_update, no_update)
         if titles != mounted:

@@ -55,7 +55,7 @@ def layout(library: Library, recipe: dict[str, str], view: dict[str, str]) -> Co
         [
             parts.head(
                 "Forwards",
-                "Which neighbours each filter must be sent to [T, Eq. 3.1], and what is sent.",
+                "Who must be sent which filter [T, Eq. 3.1], and what is sent.",
             ),
             html.Div(
                 [

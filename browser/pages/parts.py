@@ -76,7 +76,7 @@ def signs(marks: Iterable[str]) -> Component:
 _LINES = {
     "root": "a thick line: a root",
     "folded": "a double line and ▸: what is below is folded",
-    "holder": "a coloured edge: the interface, see Source",
+    "holder": "a coloured side or border: the interface",
 }
 
 
@@ -257,11 +257,12 @@ def search_box(page: str, value: str = "") -> Component:
                         id=ids.at(page, ids.SEARCH),
                         type="search",
                         value=value,
-                        placeholder="Find text, #number, interface",
+                        placeholder="Find text or #number",
                         debounce=0.25,
                     ),
                 ],
                 className="grow",
+                title="Finds filters by text, number or interface",
             ),
             html.Span(id=ids.at(page, ids.FOUND), className="muted", role="status"),
         ],

@@ -11,8 +11,15 @@ from dash.exceptions import PreventUpdate
 
 from browser import ids
 from browser.config import Limits
-from browser.directories import Report, neighbourhood, read_report, reports, snapshot_of
-from browser.elements import drawing
+from browser.directories import (
+    Report,
+    neighbourhood,
+    numbers_of,
+    read_report,
+    reports,
+    snapshot_of,
+)
+from browser.elements import counted, drawing
 from browser.graph import Shown
 from browser.pages import parts
 from browser.pages.attributes import aria
@@ -114,7 +121,9 @@ def report_table(report: Report) -> list[Component]:
         "Every invariant that applies holds." if report.ok else f"Violated: {', '.join(broken)}."
     )
     facts = [
-        f"{content[name]:,} {name}" for name in ("nodes", "edges") if _is_count(content.get(name))
+        counted(content[f"{name}s"], name)
+        for name in ("node", "edge")
+        if _is_count(content.get(f"{name}s"))
     ]
     structure = content.get("structure")
     if isinstance(structure, str):
@@ -157,7 +166,6 @@ def _offered(invariant: str, place: int, witness: object) -> Component:
                 id=ids.witness(invariant, place),
                 className="small",
                 title="Open it in the graph",
-                disabled=not witness_ids(witness),
                 **aria(label=f"Open witness {place + 1} of {invariant} in the graph"),
             ),
             html.Span(witness_text(witness), className="filter"),
@@ -268,6 +276,10 @@ def register(app: Dash, library: Library) -> None:
             made = witness_drawing(table, invariant, witness, config.limits)
         except SourceError as error:
             return no_update, [], witness_card(invariant, witness), False, True, str(error)
+        if made is None:
+            missing = html.P("None of these filters is in the table.", className="muted")
+            told = [*witness_card(invariant, witness), missing]
+            return no_update, [], told, False, True, ""
         drawings = {ids.panel(NAME, "witness"): made}
         return drawings, witness_card(invariant, witness), [], True, False, ""
 
@@ -278,12 +290,12 @@ def witness_key(invariant: str, place: int) -> str:
 
 
 def openable(report: Report) -> dict[str, tuple[str, object]]:
-    """Return the witnesses that name filters, by key, each with its invariant."""
+    """Return the witnesses by key, each with its invariant."""
     return {
         witness_key(each["name"], place): (each["name"], witness)
         for each in report.content["invariants"]
         for place, witness in enumerate(each.get("witnesses", []))
-        if witness_ids(witness)
+        if isinstance(witness, Mapping)
     }
 
 
@@ -314,10 +326,18 @@ def witness_card(invariant: str, witness: object) -> list[Component]:
 
 def witness_drawing(
     table: tuple[str, Path], invariant: str, witness: object, limits: Limits
-) -> dict[str, Any]:
-    """Return the filters of a witness, in the table on disk, with what is next to them."""
+) -> dict[str, Any] | None:
+    """Return the filters of a witness, in the table on disk, with what is next to them.
+
+    None if no filter of it is there: some that should be are what a witness is about.
+    """
     name, folder = table
-    graph, numbers = neighbourhood(folder, witness_ids(witness), limits)
+    named = witness_ids(witness)
+    if not named and isinstance(witness, Mapping):
+        named = numbers_of(folder, [each for each in witness.values() if isinstance(each, str)])
+    graph, numbers = neighbourhood(folder, named, limits)
+    if not numbers:
+        return None
     names = sorted({each for node in graph.nodes.values() for each in node.interfaces})
     between = [edge for edge in graph.edges if edge[0] in numbers and edge[1] in numbers]
     made = drawing(

@@ -11,6 +11,7 @@ from dash.exceptions import PreventUpdate
 
 from browser import ids
 from browser.config import Limits
+from browser.elements import counted
 from browser.examples import EXAMPLES
 from browser.generating import FIELDS, KINDS, Field
 from browser.pages import parts
@@ -236,8 +237,8 @@ def register(app: Dash, library: Library) -> None:
         title: list[Component] = [
             html.Strong(story.source.title),
             html.Div(
-                f"{count:,} operations, {len(story.number):,} filters, "
-                f"{len(story.interfaces):,} interfaces",
+                f"{counted(count, 'operation')}, {counted(len(story.number), 'filter')}, "
+                f"{counted(len(story.interfaces), 'interface')}",
                 className="muted",
             ),
         ]

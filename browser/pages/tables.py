@@ -66,8 +66,8 @@ def layout(library: Library, recipe: dict[str, str], view: dict[str, str]) -> Co
                 story,
                 shown,
                 parts.card("Chosen filter", html.Div(id=_at(ids.DETAIL))),
-                _by_hand(story),
                 _all_filters(),
+                _by_hand(story),
                 parts.signs(("added", "removed", "moved", "changed")),
             ),
             *parts.stores(NAME, recipe, view),
@@ -182,14 +182,13 @@ def rows_of(
     rows: list[list[Cell]] = [
         [
             pick(NAME, number),
-            [code(str(story.filters[number])), muted(_holders(frames, number))],
-            [muted(f"{name.upper()}: {_parents(frame, number)}") for name, frame in frames.items()],
+            [code(str(story.filters[number])), muted(_places(frames, number))],
         ]
         for number in shown
     ]
     first = page * size + 1
     made = listing(
-        ["No.", "Filter", "Parents"],
+        ["No.", "Filter, interfaces, parents"],
         rows,
         caption=f"{first:,} to {first + len(shown) - 1:,} of {len(numbers):,} filters",
         classes=["picked" if number == picked else "" for number in shown],
@@ -208,6 +207,11 @@ def _holders(frames: Mapping[str, Frame], number: int) -> str:
         if node is not None:
             names.update(dict.fromkeys(node.interfaces))
     return ", ".join(names)
+
+
+def _places(frames: Mapping[str, Frame], number: int) -> str:
+    parents = (f"{name.upper()}: {_parents(frame, number)}" for name, frame in frames.items())
+    return " · ".join((_holders(frames, number), *parents))
 
 
 def _parents(frame: Frame, number: int) -> str:

@@ -182,10 +182,18 @@ class Numbers(Constraint):
             return False
         if self._parts is None:
             return True
-        reals = self.intervals
-        return intervals.covers(reals, other.intervals) and intervals.covers(
-            intervals.normal([*_integers_in(reals), *self.runs]), other.runs
-        )
+        reals, runs = self._parts
+        if not intervals.covers(reals, other.intervals):
+            return False
+        theirs = other.runs
+        if not theirs:
+            return True
+        if reals:
+            # Mostly the intervals have them all; only if not, the integers of both parts count.
+            if intervals.covers(reals, [((low, 0), (high - 1, 1)) for low, high in theirs]):
+                return True
+            runs = intervals.normal([*_integers_in(reals), *runs])
+        return intervals.covers(runs, theirs)
 
     def overlaps(self, other: Constraint) -> bool:
         if other.__class__ is not Numbers:

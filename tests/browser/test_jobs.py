@@ -16,6 +16,7 @@ from browser.config import Config
 from browser.directories import read_report, snapshot_of
 from browser.pages.runs import openable, witness_drawing
 from workloads.cli import main
+from workloads.session import open_session
 
 from .driving import Visitor, serving
 
@@ -38,18 +39,19 @@ def spoil(folder: Path) -> tuple[int, int]:
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A workload, its table, a copy of that with a fault, and the reports on both."""
+    """A workload, its table, a copy of that with a fault, and the report on the copy."""
     folder = tmp_path_factory.mktemp("jobs")
     workload, table, broken = (str(folder / each) for each in ("workload", "fp", "spoilt"))
     made = "generate --filters 60 --interfaces 4 --notifications 10 --seed 7 --partitions 2 --out"
-    assert main([*made.split(), workload]) == 0
-    assert main(["build", "--workload", workload, "--structure", "fp", "--out", table]) == 0
-    shutil.copytree(table, broken)
-    spoil(Path(broken))
-    for name, status in (("fp", 0), ("spoilt", 1)):
-        arguments = ["--snapshot", str(folder / name), "--workload", workload]
-        report = str(folder / f"on-{name}.json")
-        assert main(["validate", *arguments, "--report", report]) == status
+    with open_session("tests", "local[2]", 2) as session:  # which the commands use, too
+        session.conf.set("spark.sql.codegen.wholeStage", "false")  # small rows, many plans
+        assert main([*made.split(), workload]) == 0
+        assert main(["build", "--workload", workload, "--structure", "fp", "--out", table]) == 0
+        shutil.copytree(table, broken)
+        spoil(Path(broken))
+        arguments = ["--snapshot", broken, "--workload", workload]
+        report = str(folder / "on-spoilt.json")
+        assert main(["validate", *arguments, "--report", report]) == 1
     return folder
 
 
@@ -69,6 +71,7 @@ def test_every_witness_of_a_real_report_has_a_drawing(run: Path) -> None:
     assert len(there) == len(listed) > 3
     for invariant, witness in there.values():
         made = witness_drawing(table, invariant, witness, config.limits)
+        assert made is not None, (invariant, witness)
         marked = [each for each in made["elements"] if "witness" in each.get("classes", "").split()]
         assert marked, (invariant, witness)
 
@@ -79,8 +82,6 @@ def test_a_witness_of_the_jobs_opens_in_the_graph(visitor: Visitor, address: str
     visitor.drawn("runs-witness")
     assert "edge-covers in spoilt" in visitor.text("#stats-runs-witness")
     assert "the parent does not cover its child" in visitor.text("#runs-witness_text")
-    visitor.choose("#runs-report label", "on-fp.json")
-    visitor.sees("#runs-reports", "Every invariant that applies holds.")
     visitor.choose(".nav a", "Tables")
     visitor.drawn("tables-fp")
     visitor.sees("#source-title", "/workload")

@@ -15,6 +15,7 @@ from browser.diffing import compare
 from browser.directories import (
     is_report,
     neighbourhood,
+    numbers_of,
     read_report,
     read_workload,
     reports,
@@ -22,6 +23,7 @@ from browser.directories import (
 )
 from browser.forwards import MECHANISMS, mechanisms, messages, network, step_messages, what_if
 from browser.matching import match, random_notification, read_notification, why
+from browser.pages.runs import witness_drawing
 from browser.pages.tables import edited, rows_of
 from browser.sources import SourceError, read_line
 from browser.state import Library
@@ -370,6 +372,15 @@ class TestDirectories:
         there = snapshot_of(config, read_report(config, "bad.json"))
         assert there is not None
         assert there[0] == "later"
+
+    def test_a_witness_by_the_texts_of_its_filters(self, tmp_path: Path) -> None:
+        folder = write_snapshot(tmp_path / "fp", table("fp").snapshot())
+        assert numbers_of(folder, ["x in [10, 40]", "x = 7", "x in [0, 50]"]) == [2, 0]
+        where = ("fp", folder)
+        made = witness_drawing(where, "same-roots", {"root": "x in [10, 40]", "ids": []}, Limits())
+        assert made is not None
+        assert made["nodes"] == 3
+        assert witness_drawing(where, "same-roots", {"root": "x = 7"}, Limits()) is None
 
     def test_the_neighbourhood_of_a_witness(self, tmp_path: Path) -> None:
         folder = write_snapshot(tmp_path / "fp", table("fp").snapshot())
