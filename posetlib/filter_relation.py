@@ -16,6 +16,7 @@ from posetlib.constraints.strings import Strings
 from posetlib.constraints.types import Isa, TypeHierarchy
 from posetlib.errors import FilterError
 from posetlib.filters import Filter
+from posetlib.matching import Following
 from posetlib.relation import NO_KIND, Partition, Relation
 
 __all__ = [
@@ -91,6 +92,7 @@ def relation_of(
             filter_canonical if canonical is None else canonical,
             ByAttribute() if partition is None else partition,
             BoxReader,
+            Following if matches is None else None,
             expects="filters",
         )
     return Relation(covers, matches, bool(canonical) if canonical is None else canonical, partition)

@@ -1,18 +1,19 @@
 """What a table knows of its items: who covers whom, what matches, and what can be told apart early.
 
-Tables take the relation as an argument and know nothing else about the language. Three hints may
+Tables take the relation as an argument and know nothing else about the language. Some hints may
 come with it; they save tests and never change an answer:
 
 * ``canonical(item)``: the item is one of those of which no two are equivalent and not equal. As
   long as a table holds only such, a look in its hash table finds an item or there is none;
 * ``partition``: items of two different kinds are incomparable, and no notification of one kind is
   matched by an item of another. An item of kind None may be comparable with everything;
-* ``boxes``: makes what reads items as boxes (see ``posetlib.boxes``), for an index.
+* ``boxes``: makes what reads items as boxes (see ``posetlib.boxes``), for an index;
+* ``follow``: makes a matcher of a table (see ``posetlib.matching.following``).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
@@ -20,11 +21,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from posetlib.boxes import Box, BoxReader, ends
-from posetlib.change import Item
+from posetlib.change import Item, Pair
 from posetlib.counters import Counters
 from posetlib.nodes import Node, Traits
 
-__all__ = ["NO_KIND", "Partition", "Probe", "Relation"]
+__all__ = ["NO_KIND", "Followed", "Follower", "Partition", "Probe", "Relation"]
 
 #: The kind of a notification that only items of kind None can match.
 NO_KIND: Final = ("no kind", object)
@@ -40,6 +41,33 @@ class Partition(Protocol):
         """Return the kind of the items that may match, ``NO_KIND`` when only kind None may."""
 
 
+class Follower(Protocol):
+    """Matches for a table, and is told of every pair that comes or goes."""
+
+    def give(self, item: Item, interface: Hashable) -> None:
+        """Be told that an interface holds an item now."""
+
+    def take(self, item: Item, interface: Hashable) -> None:
+        """Be told that an interface does not hold an item any more."""
+
+    def match(self, notification: Any) -> frozenset[Hashable] | None:
+        """Return the interfaces of a notification, None if the table had better walk."""
+
+    def match_many(self, notifications: Iterable[Any]) -> list[frozenset[Hashable]] | None:
+        """Return the interfaces of each notification, None if the table had better walk."""
+
+
+class Followed(Protocol):
+    """What a table has that a follower reads."""
+
+    counters: Counters
+
+    def entries(self) -> tuple[Pair, ...]:
+        """Return all pairs."""
+
+    def __len__(self) -> int: ...
+
+
 @dataclass(frozen=True, slots=True)
 class Relation:
     """The order that a table keeps, with its hints; a table has one for life.
@@ -52,6 +80,7 @@ class Relation:
     canonical: Callable[[Item], bool] | bool = False
     partition: Partition | None = None
     boxes: Callable[[], BoxReader] | None = None
+    follow: Callable[[Followed], Follower] | None = None
     #: What the table calls its items when it refuses one; None accepts every hashable item.
     expects: str | None = None
 

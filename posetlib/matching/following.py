@@ -7,32 +7,20 @@ every pair that comes or goes from then on. It reads filters, so it serves table
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
-from typing import Final, Protocol
+from typing import Final
 
-from posetlib.change import Change, Item, Pair
-from posetlib.counters import Counters
+from posetlib.change import Change, Item
 from posetlib.matching.base import Notification, readable
 from posetlib.matching.bitmap import BitmapMatcher
+from posetlib.relation import Followed
 
-__all__ = ["Followable", "Following"]
+__all__ = ["Following"]
 
 # A match of a single notification is worth so many pairs of building: building takes some
 # microseconds for each pair, and a walk some microseconds for each filter that it tests.
 _WORTH: Final = 32
 # Below so many filters, a walk is as quick as the matcher.
 _FEW: Final = 64
-
-
-class Followable(Protocol):
-    """What a table has that can be followed."""
-
-    #: Filters that the matcher asks one by one are counted there.
-    counters: Counters
-
-    def entries(self) -> tuple[Pair, ...]:
-        """Return all pairs."""
-
-    def __len__(self) -> int: ...
 
 
 class Following:
@@ -60,7 +48,7 @@ class Following:
     #: None as long as it is not built.
     matcher: BitmapMatcher | None
 
-    def __init__(self, table: Followable) -> None:
+    def __init__(self, table: Followed) -> None:
         self.matcher = None
         self._table = table
         self._asked = 0

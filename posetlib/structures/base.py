@@ -16,7 +16,7 @@ from posetlib.invariants import check_table
 from posetlib.journal import Journal, change_of
 from posetlib.links import Links
 from posetlib.nodes import Node, Traits, insert
-from posetlib.relation import Partition, Probe, Relation
+from posetlib.relation import Follower, Partition, Probe, Relation
 from posetlib.search import Search
 from posetlib.snapshot import Snapshot, SnapshotNode
 from posetlib.walk import MatchAccount, Trail, walk
@@ -62,6 +62,7 @@ class Table(Collection[Item]):
         boxes = self._relation.boxes if self._indexed else None
         self._reader = None if boxes is None else boxes()
         self._search = Search(self._links) if boxes is None else IndexedSearch(self._links)
+        self._follower: Follower | None = None
         self._observers: dict[object, Observer] = {}
         self._version = 0
         self._busy = False
@@ -330,8 +331,13 @@ class Table(Collection[Item]):
     def match(self, notification: Any, max_tests: int | None = None) -> frozenset[Hashable]:
         """Return the interfaces that hold a matching filter.
 
-        With ``max_tests``, what is left when so many filters were tested counts as matched.
+        With ``max_tests``, what is left when so many filters were tested counts as matched. With an
+        index, a matcher answers that is built when the table was asked often enough.
         """
+        follower = self._following() if max_tests is None else None
+        found = None if follower is None else follower.match(notification)
+        if found is not None:
+            return found
         return frozenset(self._match(notification, max_tests, None))
 
     def matching(self, notification: Any) -> frozenset[Item]:
@@ -342,8 +348,21 @@ class Table(Collection[Item]):
     def match_many(
         self, notifications: Iterable[Any], max_tests: int | None = None
     ) -> list[frozenset[Hashable]]:
-        """Return what ``match`` returns, for each of many."""
-        return [self.match(notification, max_tests) for notification in notifications]
+        """Return what ``match`` returns, for each of many; with an index, all at once."""
+        notifications = list(notifications)
+        follower = self._following() if max_tests is None else None
+        found = None if follower is None else follower.match_many(notifications)
+        if found is None:
+            found = [frozenset(self._match(each, max_tests, None)) for each in notifications]
+        return found
+
+    def _following(self) -> Follower | None:
+        """Return the matcher that follows the table from now on, where there is one."""
+        if self._follower is None and self._indexed and self._relation.follow is not None:
+            follower = self._follower = self._relation.follow(self)
+            self._links.on_give.append(lambda node, interface: follower.give(node.item, interface))
+            self._links.on_take.append(lambda node, interface: follower.take(node.item, interface))
+        return self._follower
 
     def match_account(self, notification: Any, max_tests: int | None = None) -> MatchAccount:
         """Match, and return where the walk went: visited, tested, skipped, matched, and more."""

@@ -48,7 +48,8 @@ class LinearTable(Table):
     The executable specification: a new filter is compared with every other one in both directions,
     2n covering tests; a match tests every filter. Eliminates by interface as the filters poset
     does; with ``local=True`` it keeps every pair. Parents and children are the nearest in the
-    order, worked out from the definition.
+    order, worked out from the definition. An index, which it has only if asked to, serves nothing
+    but ``covering``, ``covered`` and matching.
 
     >>> t = LinearTable(covers=frozenset.issuperset, matches=lambda item, n: n in item)
     >>> _ = t.add(frozenset("ab"), "I1"), t.add(frozenset("a"), "I2")
@@ -68,7 +69,7 @@ class LinearTable(Table):
         matches: Callable[[Any, Any], bool] | None = None,
         canonical: Callable[[Any], bool] | bool | None = None,
         partition: Partition | None = None,
-        index: bool = True,
+        index: bool = False,
     ) -> None:
         self.local = local
         super().__init__(
