@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 import posetlib
+from bench.documents import with_promises
 from bench.harness import Bench
 
 PREFIX = "bench_"
@@ -65,12 +66,32 @@ def report(results: dict[str, Bench], *, quick: bool) -> dict[str, Any]:
     }
 
 
+def draw(results: dict[str, Bench], folder: Path) -> None:
+    """Draw the figures of the benchmarks that have any."""
+    for subject, bench in results.items():
+        plot = getattr(importlib.import_module(f"bench.{PREFIX}{subject}"), "plot", None)
+        if plot is not None:
+            for path in plot(bench.tables, folder):
+                print(path)
+
+
+def document(results: dict[str, Bench], path: Path) -> None:
+    """Put what was promised and found into a document that has a place for it."""
+    about = report(results, quick=False)["environment"]
+    note = f"Python {about['python']}, numpy {about['numpy']}, {about['cores']} cores."
+    for subject, bench in results.items():
+        text = with_promises(path.read_text(encoding="utf-8"), subject, bench.promises, note)
+        path.write_text(text, encoding="utf-8")
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run what was asked for; 1 if ``--strict`` and a promise was broken, 2 if there is none."""
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
     parser.add_argument("only", nargs="*", help="subjects to run, as names or patterns (all)")
     parser.add_argument("--list", action="store_true", help="name the benchmarks, and stop")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there, too")
+    parser.add_argument("--plots", type=Path, metavar="FOLDER", help="draw those that have plots")
+    parser.add_argument("--document", type=Path, metavar="FILE", help="put the promises there, too")
     parser.add_argument("--quick", action="store_true", help="see that they run, no more")
     parser.add_argument("--strict", action="store_true", help="exit 1 when a promise is broken")
     options = parser.parse_args(arguments)
@@ -93,6 +114,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         text = json.dumps(report(results, quick=options.quick), indent=2, ensure_ascii=False)
         options.json.parent.mkdir(parents=True, exist_ok=True)
         options.json.write_text(text + "\n", encoding="utf-8")
+    if options.plots:
+        draw(results, options.plots)
+    if options.document:
+        document(results, options.document)
     return 1 if options.strict and kept < len(promises) else 0
 
 

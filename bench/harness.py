@@ -28,7 +28,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-__all__ = ["Bench", "Case", "Comparison", "Promise", "Table"]
+__all__ = ["Bench", "Case", "Comparison", "Promise", "Table", "text_of"]
 
 Cell = str | int | float | None
 Clock = Callable[[], float]
@@ -50,14 +50,17 @@ class Promise:
         high = math.inf if self.at_most is None else self.at_most
         return low <= self.measured <= high
 
+    @property
+    def bounds(self) -> str:
+        """The bounds in words."""
+        bounds = (("at least", self.at_least), ("at most", self.at_most))
+        return " and ".join(
+            f"{word} {text_of(bound)}" for word, bound in bounds if bound is not None
+        )
+
     def __str__(self) -> str:
-        bounds = [
-            f"{word} {_text(bound)}"
-            for word, bound in (("at least", self.at_least), ("at most", self.at_most))
-            if bound is not None
-        ]
         verdict = "kept" if self.kept else "BROKEN"
-        return f"{verdict}: {self.what}: {_text(self.measured)}, promised {' and '.join(bounds)}"
+        return f"{verdict}: {self.what}: {text_of(self.measured)}, promised {self.bounds}"
 
 
 @dataclass(frozen=True)
@@ -78,7 +81,7 @@ class Table:
           apple  1,180
           fig     50.5
         """
-        lines = [self.columns, *(tuple(_text(cell) for cell in row) for row in self.rows)]
+        lines = [self.columns, *(tuple(text_of(cell) for cell in row) for row in self.rows)]
         widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
         words = [all(isinstance(row[i], str) for row in self.rows) for i in range(len(widths))]
         text = [self.title]
@@ -93,7 +96,7 @@ class Table:
         return "\n".join(text)
 
 
-def _text(cell: Cell) -> str:
+def text_of(cell: Cell) -> str:
     """Return a figure with three digits that mean something, and its thousands apart."""
     if cell is None:
         return "-"
@@ -241,10 +244,10 @@ class Bench:
             promised = []
             if case.at_most is not None:
                 self.promise(f"{title}: {case.name}, ratio", ratio, at_most=case.at_most)
-                promised.append(f"ratio ≤ {_text(case.at_most)}")
+                promised.append(f"ratio ≤ {text_of(case.at_most)}")
             if case.at_least is not None:
                 rate = 1 / case.best
                 self.promise(f"{title}: {case.name}, per second", rate, at_least=case.at_least)
-                promised.append(f"≥ {_text(case.at_least)} per second")
+                promised.append(f"≥ {text_of(case.at_least)} per second")
             rows.append((case.name, case.best * 1e6, 1 / case.best, ratio, ", ".join(promised)))
         self.table(title, ("case", "µs each", "per second", "ratio", "promised"), rows, note)
