@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from heapq import heapify, heappop
 from operator import attrgetter
 from typing import Any, Final, NamedTuple
@@ -15,7 +15,7 @@ from posetlib.change import Item
 from posetlib.nodes import Node
 from posetlib.relation import Probe
 
-__all__ = ["Column", "Columns", "Places"]
+__all__ = ["Column", "Columns", "Ends", "Places", "upright"]
 
 Places = NDArray[np.intp]
 #: The ends of a box in the rows of some columns, upright.
@@ -42,6 +42,22 @@ class _View(NamedTuple):
     ends: list[int]
     #: Whether the ends are the rows as they are.
     straight: bool
+
+
+def upright(boxes: Sequence[Box], rows: Mapping[Line, int]) -> Ends:
+    """Return a column for each box, in rows that two by two belong to a line; O(n)."""
+    by_shape: dict[Shape, list[int]] = {}
+    for i, box in enumerate(boxes):
+        by_shape.setdefault(box[5], []).append(i)
+    columns = np.full((2 * len(rows), len(boxes)), UNBOUND)
+    for shape, members in by_shape.items():
+        some = np.array([ends(boxes[i]) for i in members])
+        columns[np.array(_rows_of(shape, rows), dtype=np.intp)[:, None], members] = some.T
+    return columns
+
+
+def _rows_of(shape: Shape, rows: Mapping[Line, int]) -> list[int]:
+    return [row for line in shape.lines for row in (rows[line], rows[line] + 1)]
 
 
 class Columns:
@@ -83,15 +99,8 @@ class Columns:
         #: How many boxes are not exact.
         self._hulls = 0
         boxed = [node for node in sorted(nodes, key=_SERIAL) if self._finds_rows(node)]
-        by_shape: dict[Shape, list[int]] = {}
-        for i, node in enumerate(boxed):
-            by_shape.setdefault(node.box[5], []).append(i)
-            self._hulls += not node.box[5].exact
-        columns = np.full((2 * len(self._rows), len(boxed)), UNBOUND)
-        for shape, members in by_shape.items():
-            box_ends = np.array([ends(boxed[i].box) for i in members])
-            columns[self._rows_of[shape][:, None], members] = box_ends.T
-        self._lay_out(boxed, columns)
+        self._hulls = sum(not node.box[5].exact for node in boxed)
+        self._lay_out(boxed, upright([node.box for node in boxed], self._rows))
 
     def __len__(self) -> int:
         return len(self._places) + len(self._aside)
@@ -138,10 +147,7 @@ class Columns:
             new = [line for line in shape.lines if line not in self._rows]
             if len(self._rows) + len(new) <= _MAX_LINES:
                 self._add_rows(new)
-                starts = [self._rows[line] for line in shape.lines]
-                self._rows_of[shape] = np.array(
-                    [row for start in starts for row in (start, start + 1)], dtype=np.intp
-                )
+                self._rows_of[shape] = np.array(_rows_of(shape, self._rows), dtype=np.intp)
                 return True
         self._aside[node] = None
         return False

@@ -114,13 +114,12 @@ class Forest(Table):
         """
         while empty:
             fallen: list[Node] = []
-            placed: dict[Node, list[Node]] = {}
+            landed: dict[Node, list[Node]] = {}
             for start, members in self._take_out(empty):
-                newcomers = [each for each in placed.get(start, ()) if each.parents[0] is start]
                 # The removed node was a sibling of the others: what it covered covers none of
                 # them. Only what came to them from elsewhere may be covered.
-                self._place([_Group(start, members, newcomers)], fallen)
-                placed.setdefault(start, []).extend(members)
+                newcomers = [each for each in landed.get(start, ()) if each.parents[0] is start]
+                self._place([_Group(start, members, newcomers)], landed, fallen)
             empty = sorted((node for node in fallen), key=lambda node: node.serial)
 
     def _take_out(self, empty: list[Node]) -> list[tuple[Node, list[Node]]]:
@@ -147,8 +146,13 @@ class Forest(Table):
                 orphans.append((anchor[node], members))
         return orphans
 
-    def _place(self, stack: list[_Group], fallen: list[Node]) -> None:
-        """Place groups of subtrees, the last one first; nodes left without interface are fallen."""
+    def _place(
+        self, stack: list[_Group], landed: dict[Node, list[Node]], fallen: list[Node]
+    ) -> None:
+        """Place groups of subtrees, the last one first.
+
+        Each is noted under the parent on which it landed. Nodes left without interface are fallen.
+        """
         while stack:
             group = stack[-1]
             node = next(group.left, None)
@@ -156,6 +160,7 @@ class Forest(Table):
                 stack.pop()
             else:
                 below = self._place_one(node, group, fallen)
+                landed.setdefault(node.parents[0], []).append(node)
                 if below is not None:
                     stack.append(below)
 

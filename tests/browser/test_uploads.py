@@ -81,6 +81,46 @@ BAD = {
         ),
         "node 0",
     ),
+    "types.json": (
+        snapshot(types={f"T{i}": [f"T{i + 1}"] for i in range(20_000)}),
+        "a hierarchy of more than 500 types",
+    ),
+    "interface.json": (
+        snapshot(nodes=[{"id": 0, "filter": "x = 1", "interfaces": ["I" * 500_000]}], edges=[]),
+        "node 0: the name of an interface has 500,000 characters",
+    ),
+    "interfaces.json": (
+        snapshot(
+            nodes=[{"id": 0, "filter": "x = 1", "interfaces": [f"I{i}" for i in range(6_000)]}],
+            edges=[],
+        ),
+        "6,000 pairs of a filter and an interface are too many",
+    ),
+    "long-filter.json": (
+        snapshot(
+            nodes=[{"id": 0, "filter": f"x in {{{'1, ' * 9_000}1}}", "interfaces": ["I1"]}],
+            edges=[],
+        ),
+        "node 0: a filter of 27,008 characters is too long",
+    ),
+    "long-filters.json": (
+        snapshot(
+            nodes=[
+                {"id": i, "filter": f"x in {{{'1, ' * 5_000}{i}}}", "interfaces": ["I1"]}
+                for i in range(200)
+            ],
+            edges=[],
+        ),
+        "filters of more than 2,097,152 characters together",
+    ),
+    "unpacked.parquet": (
+        parquet(id=[1], filter=["x" * (80 << 20)], interface=["I1"]),
+        "it unpacks to more than 67,108,864 bytes",
+    ),
+    "repeated.parquet": (
+        parquet(id=list(range(4_000)), filter=["x" * (1 << 20)] * 4_000, interface=["I1"] * 4_000),
+        "a filter of 1,048,576 bytes is too long",
+    ),
     "latin.json": (b'{"format":\n "caf\xe9"}', "line 2: not UTF-8"),
     "pickle.json": (pickle.dumps(_Evil()), "not UTF-8"),
     "table.parquet": (b"PAR1 and no more", "no Parquet file"),

@@ -15,7 +15,7 @@ import pytest
 import posetlib as pl
 from posetlib.boxes import BoxReader, ends
 from posetlib.structures import make_table
-from tests.matching.worlds import random_filter, ranges
+from tests.matching.worlds import VALUES, Backwards, random_filter, random_notification, ranges
 from tests.tables.kinds import use_columns
 
 STRUCTURES = ("fp", "pf", "bf", "nrf")
@@ -50,6 +50,16 @@ WORLDS = {
         for i, filter in enumerate(ranges(seed, 60))
     ],
 }
+
+
+def random_values(random: Random) -> dict[str, Any]:
+    # What compares as it likes makes nonsense of any order.
+    return random_notification(random, [each for each in VALUES if type(each) is not Backwards])
+
+
+def random_point(random: Random) -> dict[str, Any]:
+    size = random.choice((5, 100))
+    return {"x": random.uniform(0, size), "y": random.uniform(0, size), "type": "T1"}
 
 
 class RefusalError(Exception):
@@ -87,6 +97,7 @@ def test_index_and_walk_agree(structure: str, world: str, interfaces: int) -> No
     filters = WORLDS[world](5)
     indexed, walking = make_table(structure), make_table(structure, index=False)
     random = Random(7)
+    notification = random_values if world == "every kind" else random_point
     for number, (name, arguments) in enumerate(steps(filters, interfaces, 3, 250)):
         if random.random() < 0.1:
             # An operation that is undone leaves the index as it was.
@@ -103,6 +114,9 @@ def test_index_and_walk_agree(structure: str, world: str, interfaces: int) -> No
                 assert indexed.covering(item) == walking.covering(item)
                 assert indexed.covered(item) == walking.covered(item)
                 assert (item in indexed) == (item in walking)
+            batch = [notification(random) for _ in range(5)]
+            assert indexed.match_many(batch) == walking.match_many(batch)
+            assert [*map(indexed.match, batch)] == [*map(walking.match, batch)]
         if number % 60 == 0:
             indexed.check()
             indexed = random.choice((indexed, indexed.copy(), pickle.loads(pickle.dumps(indexed))))
@@ -125,6 +139,47 @@ def test_long_lists_agree(structure: str) -> None:
         if count % 200 == 0:
             indexed.check()
     assert indexed == walking
+
+
+@pytest.mark.parametrize("interfaces", [1, 3, 30, 1000])
+@pytest.mark.parametrize("world", WORLDS)
+@pytest.mark.parametrize("structure", STRUCTURES)
+def test_bulk_loading_is_adding_in_order(structure: str, world: str, interfaces: int) -> None:
+    random = Random(interfaces)
+    filters = WORLDS[world](9)
+    pairs = [(random.choice(filters), random.randrange(interfaces)) for _ in range(250)]
+    built, added = type(make_table(structure)).build(iter(pairs)), make_table(structure)
+    for filter, interface in pairs:
+        added.add(filter, interface)
+    built.check()
+    assert built.roots() == added.roots()
+    if structure in ("fp", "nrf"):
+        assert built.entries() == added.entries()
+    if structure == "fp":
+        assert built.snapshot() == added.snapshot()
+    # It is a table like any other from then on.
+    for filter in filters[:20]:
+        assert built.add(filter, "last") == added.add(filter, "last")
+    built.check()
+
+
+def test_bulk_loading_compares_no_filters() -> None:
+    table = pl.FiltersPoset.build((filter, i) for i, filter in enumerate(ranges(4, 300)))
+    assert len(table) == 300
+    assert table.counters.covering_tests == 0
+
+
+def test_bulk_loading_of_nothing_and_of_everything() -> None:
+    assert len(pl.FiltersPoset.build([])) == 0
+    everything = pl.parse_filter("true")
+    table = pl.FiltersPoset.build([(everything, 1), (everything, 2), (everything, 1)])
+    assert table.entries() == ((everything, 1), (everything, 2))
+    some = pl.parse_filter("x in [0, 1]")
+    assert pl.FiltersPoset.build([(some, 1), (everything, 2)]).children(everything) == (some,)
+    with pytest.raises(TypeError, match="unhashable"):
+        pl.FiltersPoset.build([(some, [])])
+    with pytest.raises(TypeError, match="holds filters"):
+        pl.FiltersPoset.build([("x", 1)])
 
 
 def test_exact_boxes_ask_no_filter() -> None:

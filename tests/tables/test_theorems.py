@@ -170,3 +170,22 @@ def test_equivalent_items_share_a_node_whichever_comes_first(words: list[str]) -
         for i, word in enumerate(words):
             table.remove(word, i)
         assert len(table) == 0
+
+
+@pytest.mark.parametrize("kind", ["pf", "bf", "nrf"])
+def test_orphans_of_two_nodes_that_meet_below_a_third(kind: str) -> None:
+    """One that lands among the siblings of another's orphan may be covered by that orphan."""
+    table = SETS.make(kind)
+    for letters, interface in (
+        ("abcdef", "I0"),
+        ("abf", "gone"),
+        ("abcde", "I1"),
+        ("abcd", "gone"),
+        ("ab", "I2"),
+        ("abc", "I3"),
+    ):
+        table.add(frozenset(letters), interface)
+    assert table.parents(frozenset("ab")) == (frozenset("abf"),)
+    table.drop_interface("gone")
+    table.check()
+    assert table.parents(frozenset("ab")) == (frozenset("abc"),)
