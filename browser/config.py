@@ -23,8 +23,13 @@ class Limits:
     drawn_edges: int = 12_000
     #: Filters up to which each is drawn with its text.
     labelled_nodes: int = 150
-    #: Characters of one filter.
+    #: Characters of one filter, and of all filters of a source: reading them takes seconds.
     filter_chars: int = 20_000
+    text_chars: int = 2 << 20
+    #: Names in one hierarchy of types, all of whose pairs are looked at.
+    types: int = 500
+    #: Bytes that the Parquet parts of one upload may unpack to.
+    unpacked_bytes: int = 64 << 20
     #: Rows of one page of a list.
     rows: int = 100
     #: Bytes of documents, and number of traces, that are kept for all users together.

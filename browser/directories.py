@@ -15,7 +15,7 @@ from typing import Any, Final
 import posetlib as pl
 from browser.config import Config, Limits
 from browser.graph import Graph, Node
-from browser.sources import Source, SourceError, read_row
+from browser.sources import Source, SourceError, read_row, read_types
 
 __all__ = [
     "Report",
@@ -106,9 +106,9 @@ def _types(path: Path, limits: Limits) -> pl.TypeHierarchy | None:
     if types is None:
         return None
     try:
-        return pl.TypeHierarchy(types)
-    except (ValueError, TypeError, AttributeError) as error:
-        raise SourceError(f"{path.name}: no hierarchy of types: {error}") from None
+        return read_types(types, limits)
+    except SourceError as error:
+        raise SourceError(f"{path.name}: {error}") from None
 
 
 def _notifications(folder: Path) -> tuple[str, ...]:

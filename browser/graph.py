@@ -74,8 +74,8 @@ class Graph:
         )
         return max(layers(children, parents), default=-1) + 1
 
-    def below(self, number: int) -> int:
-        """Return how many nodes are below one."""
+    def below(self, number: int, apart_from: Collection[int] = ()) -> int:
+        """Return how many nodes are below one, apart from some."""
         seen = {number}
         queue = [number]
         while queue:
@@ -83,7 +83,7 @@ class Graph:
                 if child not in seen:
                     seen.add(child)
                     queue.append(child)
-        return len(seen) - 1
+        return sum(each not in apart_from for each in seen - {number})
 
 
 def graph_of(
@@ -146,21 +146,23 @@ def fold(graph: Graph, folds: Folds = NO_FOLDS, *, max_nodes: int, max_edges: in
         node = queue.popleft()
         if node in closed:
             continue
-        new = [child for child in graph.children[node] if child not in drawn]
-        if not whole:
-            share = 1.0 if node in opened else 2 / 3
-            more = _edges_of(graph, new, drawn)
-            if len(drawn) + len(new) > max_nodes * share or edges + more > max_edges * share:
+        share = 1.0 if node in opened else 2 / 3
+        for child in graph.children[node]:
+            if child in drawn:
                 continue
-            edges += more
-        drawn.update(dict.fromkeys(new))
-        queue.extend(new)
+            if not whole:
+                more = _edges_of(graph, child, drawn)
+                if len(drawn) >= max_nodes * share or edges + more > max_edges * share:
+                    break  # as many as there is room for
+                edges += more
+            drawn[child] = None
+            queue.append(child)
     for number in folds.revealed:
         path = _path(graph, number, drawn)
         if len(drawn) + len(path) <= max_nodes:
             drawn.update(dict.fromkeys(path))
     hiding = [each for each in drawn if any(c not in drawn for c in graph.children[each])]
-    folded = {number: graph.below(number) for number in hiding[:_COUNTED]}
+    folded = {number: graph.below(number, drawn) for number in hiding[:_COUNTED]}
     folded.update((number, len(graph.children[number])) for number in hiding[_COUNTED:])
     note = ""
     if not whole:
@@ -185,11 +187,7 @@ def _path(graph: Graph, number: int, drawn: Collection[int]) -> list[int]:
 _COUNTED = 200
 
 
-def _edges_of(graph: Graph, new: list[int], drawn: Collection[int]) -> int:
-    """Return how many edges come into the drawing with new nodes; among themselves once."""
-    among = set(new)
-    return sum(
-        sum(parent in drawn or parent in among for parent in graph.parents[number])
-        + sum(child in drawn for child in graph.children[number])
-        for number in new
-    )
+def _edges_of(graph: Graph, number: int, drawn: Collection[int]) -> int:
+    """Return how many edges come into the drawing with a new node."""
+    near = (*graph.parents[number], *graph.children[number])
+    return sum(each in drawn for each in near)

@@ -20,7 +20,15 @@ from browser.config import Limits
 from browser.json_places import places
 from posetlib.trace import Operation
 
-__all__ = ["Source", "SourceError", "read_files", "read_line", "read_row", "read_text"]
+__all__ = [
+    "Source",
+    "SourceError",
+    "read_files",
+    "read_line",
+    "read_row",
+    "read_text",
+    "read_types",
+]
 
 
 class SourceError(ValueError):
@@ -59,6 +67,7 @@ def read_text(text: str, limits: Limits, title: str = "Typed filters") -> Source
     """
     operations: list[Operation] = []
     types: pl.TypeHierarchy | None = None
+    _check_total(len(text), limits)
     for number, line in enumerate(text.splitlines(), 1):
         stripped = line.strip()
         if not stripped or stripped.startswith("#"):
@@ -66,7 +75,7 @@ def read_text(text: str, limits: Limits, title: str = "Typed filters") -> Source
         if len(operations) >= limits.steps:
             raise SourceError(f"line {number}: more than {limits.steps:,} operations")
         if stripped.startswith("types:"):
-            types = _types(stripped.removeprefix("types:"), number)
+            types = _types(stripped.removeprefix("types:"), number, limits)
             continue
         operation = read_line(line, limits, number, types=types, unnamed=len(operations) + 1)
         operations.append(operation)
@@ -97,11 +106,25 @@ def read_line(
     return Operation(name, filter_, interface)
 
 
-def _types(text: str, number: int) -> pl.TypeHierarchy:
+def _types(text: str, number: int, limits: Limits) -> pl.TypeHierarchy:
     try:
-        return pl.TypeHierarchy(json.loads(text))
-    except (ValueError, TypeError, AttributeError, RecursionError) as error:
+        return read_types(json.loads(text), limits)
+    except SourceError as error:
+        raise SourceError(f"line {number}: {error}") from None
+    except (ValueError, RecursionError) as error:
         raise SourceError(f"line {number}: no hierarchy of types: {error}") from None
+
+
+def read_types(data: object, limits: Limits) -> pl.TypeHierarchy:
+    """Return the hierarchy of types that a JSON value is; a large one is not even tried."""
+    if isinstance(data, dict):
+        above = (len(each) if isinstance(each, list) else 0 for each in data.values())
+        if len(data) > limits.types or sum(above) > 4 * limits.types:
+            raise SourceError(f"a hierarchy of more than {limits.types:,} types is too large")
+    try:
+        return pl.TypeHierarchy(data)  # type: ignore[arg-type]  # which is checked there
+    except (ValueError, TypeError, AttributeError) as error:
+        raise SourceError(f"no hierarchy of types: {error}") from None
 
 
 def _interface(name: str, where: str) -> str:
@@ -113,8 +136,7 @@ def _interface(name: str, where: str) -> str:
 def _filter(
     text: str, limits: Limits, types: pl.TypeHierarchy | None, where: str, column: int | None = None
 ) -> pl.Filter:
-    if len(text) > limits.filter_chars:
-        raise SourceError(f"{where}: a filter of {len(text):,} characters is too long")
+    _check_length(text, limits, where)
     try:
         return pl.parse_filter(text, types=types)
     except pl.FilterSyntaxError as error:
@@ -215,22 +237,67 @@ def _json(text: str, name: str, limits: Limits) -> Source:
             f"{len(members):,} {listed[kind]} are more than the {limits.steps:,} that the page "
             "takes; build large tables with the jobs and look at them by --workload"
         )
+    if data.get("types") is not None:
+        read_types(data["types"], limits)
+    try:
+        _check_members(members, listed[kind][:-1], limits)
+    except SourceError as error:
+        raise SourceError(f"{_place(text, str(error))}{error}") from None
     edges = data.get("edges")
     if isinstance(edges, list) and len(edges) > 100 * limits.steps:
         raise SourceError(f"{len(edges):,} edges are more than the page takes")
     try:
         if kind == "posetlib-trace":
             return Source(name, tuple(pl.Trace.from_json(text).operations))
-        return _of_snapshot(pl.Snapshot.from_json(text), name)
+        return _of_snapshot(pl.Snapshot.from_json(text), name, limits)
     except pl.SnapshotError as error:
         raise SourceError(f"{_place(text, str(error))}{error}") from None
 
 
-def _of_snapshot(snapshot: pl.Snapshot, name: str, note: str = "") -> Source:
+def _check_members(members: object, what: str, limits: Limits) -> None:
+    """Refuse what is too long of nodes or steps, before anything is made of them."""
+    total = 0
+    for i, member in enumerate(members if isinstance(members, list) else ()):
+        number = member.get("id", i) if isinstance(member, dict) else i
+        total += _check_member(member, f"{what} {number}", limits)
+        _check_total(total, limits)
+
+
+def _check_member(member: object, where: str, limits: Limits) -> int:
+    """Return how long the filter of a node or step is; what is too long is refused."""
+    if not isinstance(member, dict):
+        return 0  # which is told by who reads it
+    names = member.get("interfaces")
+    for name in (member.get("interface"), *(names if isinstance(names, list) else ())):
+        if isinstance(name, str):
+            _interface(name, where)
+    text = member.get("filter")
+    if not isinstance(text, str):
+        return 0
+    _check_length(text, limits, where)
+    return len(text)
+
+
+def _check_total(chars: int, limits: Limits) -> None:
+    if chars > limits.text_chars:
+        raise SourceError(
+            f"filters of more than {limits.text_chars:,} characters together are more than the "
+            "page takes"
+        )
+
+
+def _check_length(text: str, limits: Limits, where: str) -> None:
+    if len(text) > limits.filter_chars:
+        raise SourceError(f"{where}: a filter of {len(text):,} characters is too long")
+
+
+def _of_snapshot(snapshot: pl.Snapshot, name: str, limits: Limits) -> Source:
     operations = tuple(Operation("add", item, each) for item, each in snapshot.entries())
     if not operations:
         raise SourceError("the snapshot holds no filter")
-    return Source(name, operations, snapshot=snapshot, note=note, types=snapshot.types)
+    if len(operations) > limits.steps:
+        raise SourceError(f"{len(operations):,} pairs of a filter and an interface are too many")
+    return Source(name, operations, snapshot=snapshot, types=snapshot.types)
 
 
 def _place(text: str, message: str) -> str:
@@ -308,19 +375,48 @@ def _parquet(files: Sequence[tuple[str, bytes]], limits: Limits) -> Source:
     import pyarrow.parquet as pq  # noqa: PLC0415
 
     rows: list[tuple[int, str, str]] = []
+    texts = ["filter", "interface"]
+    unpacked = 0
     for name, content in files:
         try:
-            file = pq.ParquetFile(io.BytesIO(content))
-            _has_columns(file.schema_arrow.names)
+            _has_columns(pq.read_schema(io.BytesIO(content)).names)
+            # A text that stands in a thousand rows is one text in the file, and stays one here.
+            file = pq.ParquetFile(io.BytesIO(content), read_dictionary=texts)
             if file.metadata.num_rows + len(rows) > limits.steps:
                 raise SourceError(f"more than {limits.steps:,} filters; use --workload for them")
-            for batch in file.iter_batches(columns=["id", "filter", "interface"]):
+            unpacked += _unpacked(file.metadata)
+            if unpacked > limits.unpacked_bytes:
+                raise SourceError(f"it unpacks to more than {limits.unpacked_bytes:,} bytes")
+            for batch in file.iter_batches(columns=["id", *texts]):
+                for column in map(batch.column, texts):
+                    _check_texts(column, limits)
                 rows.extend(_tuples(batch))
         except (pa.ArrowException, OSError, ValueError) as error:
             if isinstance(error, SourceError):
                 raise
             raise SourceError(f"{name[:_NAME_CHARS]}: no Parquet file: {error}") from None
     return _of_rows(rows, _names(files), limits)
+
+
+def _unpacked(metadata: Any) -> int:
+    groups = (metadata.row_group(i) for i in range(metadata.num_row_groups))
+    return sum(
+        group.column(i).total_uncompressed_size
+        for group in groups
+        for i in range(group.num_columns)
+    )
+
+
+def _check_texts(column: Any, limits: Limits) -> None:
+    """Refuse a column with a text that is too long, before it is copied to every row."""
+    import pyarrow.compute as pc  # type: ignore[import-untyped, unused-ignore]  # noqa: PLC0415
+
+    values = getattr(column, "dictionary", column)
+    if str(values.type) not in ("string", "large_string"):
+        return  # no text, which is told row by row
+    longest = pc.max(pc.binary_length(values)).as_py()  # None for no value
+    if longest is not None and longest > 4 * limits.filter_chars:
+        raise SourceError(f"a filter of {longest:,} bytes is too long")
 
 
 def _has_columns(names: Sequence[str]) -> None:

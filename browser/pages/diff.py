@@ -24,7 +24,7 @@ from browser.pages.stepping import (
     register_search,
 )
 from browser.picture import chips, graph_drawing
-from browser.sources import SourceError, read_files
+from browser.sources import SourceError
 from browser.state import Library
 from browser.story import FILE, QUICK, STRUCTURES, Story
 
@@ -332,8 +332,8 @@ def _register_upload(app: Dash, library: Library, side: str) -> None:
         if not contents:
             raise PreventUpdate
         try:
-            files = [(str(name), decoded(contents, limits))]
-            source = read_files(files, limits)
+            key = library.keep([(str(name), decoded(contents, limits))])
+            source = library.story({"from": "document", "doc": key}).source
         except SourceError as error:
             return (*[no_update] * 4, str(error))
         options = list(_OPTIONS)
@@ -341,4 +341,4 @@ def _register_upload(app: Dash, library: Library, side: str) -> None:
         if source.snapshot is not None:
             options.insert(0, {"label": "The file, as it is", "value": FILE})
             structure = FILE
-        return library.keep(files), f"From {str(name)[:60]}", options, structure, ""
+        return key, f"From {str(name)[:60]}", options, structure, ""

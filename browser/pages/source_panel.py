@@ -16,7 +16,7 @@ from browser.examples import EXAMPLES
 from browser.generating import FIELDS, KINDS, Field
 from browser.pages import parts
 from browser.pages.attributes import aria, data
-from browser.sources import SourceError, read_files, read_text
+from browser.sources import SourceError
 from browser.state import TEXT_CHARS, Library
 
 __all__ = ["decoded", "layout", "register", "upload"]
@@ -202,7 +202,6 @@ def register(app: Dash, library: Library) -> None:
                         raise SourceError(f"{field.label} is a number between {low} and {high}")
                     recipe[field.name] = str(value)
             elif by == ids.USE_TYPED:
-                read_text(text or "", limits)
                 recipe = {"from": "text", "text": text or ""}
                 if len(text or "") > TEXT_CHARS:
                     key = library.keep([("typed.txt", (text or "").encode())])
@@ -212,7 +211,6 @@ def register(app: Dash, library: Library) -> None:
                     (name, decoded(content, limits))
                     for name, content in zip(names or [], contents or [], strict=False)
                 ]
-                read_files(files, limits)
                 recipe = {"from": "document", "doc": library.keep(files)}
             elif by == ids.OPEN_WORKLOAD:
                 recipe = {"from": "workload"}

@@ -58,7 +58,7 @@ class TestFolding:
         star = graph(11, [(0, i) for i in range(1, 10)] + [(1, 10)])
         few = fold(star, max_nodes=10, max_edges=9)
         assert set(few.numbers) == {0, 1, 2, 3, 4, 5, 6}
-        assert few.folded == {0: 3, 1: 1}
+        assert few.folded == {0: 4, 1: 1}
         assert len(fold(star, Folds(opened=(0,)), max_nodes=10, max_edges=9).numbers) == 10
 
     def test_of_more_children_than_can_be_drawn_the_first(self) -> None:
@@ -93,7 +93,7 @@ class TestFolding:
         folds = Folds(closed=(0,), revealed=(6, 99))
         shown = fold(TREE, folds, **ALL)
         assert set(shown.numbers) == {0, 2, 5, 6}
-        assert shown.folded == {0: 3, 2: 0} or shown.folded == {0: 3}
+        assert shown.folded == {0: 3}
         small = fold(TREE, Folds(revealed=(6,)), max_nodes=2, max_edges=9)
         assert len(small.numbers) <= 2
 
