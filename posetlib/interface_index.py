@@ -175,9 +175,9 @@ class IndexedLinks(Links):
     def _settle(self) -> None:
         if not self._lost and not self._idle:
             return
-        last: dict[Hashable, dict[Node, None]] = {}
+        last: dict[Hashable, Iterable[Node]] = {}
         for interface in self._idle:
-            holders = self.holders.get(interface, {})
+            holders = self.holders.get(interface, ())
             if len(holders) <= 1:
                 last[interface] = holders
                 for node in holders:

@@ -7,7 +7,7 @@ integers. Checks come in an order in which each may rely on the ones before it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from itertools import combinations
 from typing import NoReturn
 
@@ -173,7 +173,7 @@ class _Picture:
             if pair is not None:
                 _violated("sibling-pure", pair, f"both are children of {node.item}")
 
-    def _comparable(self, nodes: list[Node]) -> tuple[Item, Item] | None:
+    def _comparable(self, nodes: Sequence[Node]) -> tuple[Item, Item] | None:
         """Return a pair of nodes of which the first covers the second."""
         for one, other in combinations(nodes, 2):
             if self.covers(one.item, other.item):

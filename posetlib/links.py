@@ -26,8 +26,8 @@ class Links:
         self.top = Node(None, -1)
         self.nodes: dict[Item, Node] = {}
         self.aliases: dict[Item, Node] = {}
-        #: Interface -> the nodes that hold it.
-        self.holders: dict[Hashable, dict[Node, None]] = {}
+        #: Interface -> the nodes that hold it; one alone in a tuple, which takes little room.
+        self.holders: dict[Hashable, tuple[Node] | dict[Node, None]] = {}
         #: Kind -> the roots of that kind.
         self.roots_by_kind: dict[Hashable, list[Node]] = {}
         #: How many nodes have an item that is not canonical.
@@ -123,8 +123,12 @@ class Links:
     def give(self, node: Node, interface: Hashable) -> None:
         """Let an interface hold a node that it does not hold."""
         self._steps.append((Step.GIVE, node, interface))
-        self._give(node, interface, self.clock)
-        self.clock += 1
+        if node.interfaces:
+            self._give(node, interface, self.clock)
+            self.clock += 1
+        else:
+            # The first comes with the node, at its moment.
+            self._give(node, interface, node.serial)
 
     def take(self, node: Node, interface: Hashable) -> None:
         """Let go an interface that holds the node."""
@@ -156,19 +160,19 @@ class Links:
             told(node)
 
     def _link(self, parent: Node, child: Node) -> None:
-        insert(parent.children, child)
-        insert(child.parents, parent)
+        parent.children = insert(parent.children, child)
+        child.parents = insert(child.parents, parent)
         if parent is self.top:
-            insert(self.roots_by_kind.setdefault(child.kind, []), child)
+            roots = self.roots_by_kind
+            roots[child.kind] = insert(roots.get(child.kind, ()), child)
         for told in self.on_link:
             told(parent, child)
 
     def _unlink(self, parent: Node, child: Node) -> None:
-        remove(parent.children, child)
-        remove(child.parents, parent)
+        parent.children = remove(parent.children, child)
+        child.parents = remove(child.parents, parent)
         if parent is self.top:
-            roots = self.roots_by_kind[child.kind]
-            remove(roots, child)
+            roots = remove(self.roots_by_kind[child.kind], child)
             if not roots:
                 del self.roots_by_kind[child.kind]
         for told in self.on_unlink:
@@ -183,15 +187,25 @@ class Links:
             order = sorted(interfaces.items(), key=lambda entry: entry[1])
             interfaces.clear()
             interfaces.update(order)
-        self.holders.setdefault(interface, {})[node] = None
+        holders = self.holders.get(interface)
+        if holders is None:
+            self.holders[interface] = (node,)
+        elif isinstance(holders, dict):
+            holders[node] = None
+        else:
+            self.holders[interface] = dict.fromkeys((*holders, node))
         for told in self.on_give:
             told(node, interface)
 
     def _take(self, node: Node, interface: Hashable, moment: int = 0) -> None:
         del node.interfaces[interface]
         holders = self.holders[interface]
-        del holders[node]
-        if not holders:
+        if isinstance(holders, dict):
+            del holders[node]
+            if len(holders) == 1:
+                (last,) = holders
+                self.holders[interface] = (last,)
+        else:
             del self.holders[interface]
         for told in self.on_take:
             told(node, interface)
@@ -252,15 +266,16 @@ class Links:
         rows = list(rows)
         nodes = [self.enter(item, traits) for item, traits, _ in rows]
         for parent, child in edges:
-            insert(nodes[parent].children, nodes[child])
-            insert(nodes[child].parents, nodes[parent])
+            above, below = nodes[parent], nodes[child]
+            above.children = insert(above.children, below)
+            below.parents = insert(below.parents, above)
         for node in nodes:
             if not node.parents:
                 Links._link(self, self.top, node)
         for node, (_, _, interfaces) in zip(nodes, rows, strict=True):
-            for interface in interfaces:
-                Links._give(self, node, interface, self.clock)
-                self.clock += 1
+            for moment, interface in enumerate(interfaces, self.clock):
+                Links._give(self, node, interface, moment)
+                self.clock = moment + 1
         self._load_index(nodes, list(indexes))
         self.cyclic = self._has_cycle()
         self._steps = []

@@ -5,11 +5,11 @@ from __future__ import annotations
 from bisect import bisect_left, insort
 from collections.abc import Hashable
 from operator import attrgetter
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from posetlib.change import Item
 
-__all__ = ["NO_TRAITS", "Node", "Traits", "insert", "remove"]
+__all__ = ["NO_TRAITS", "Node", "Nodes", "Traits", "insert", "remove"]
 
 _SERIAL = attrgetter("serial")
 
@@ -25,13 +25,16 @@ class Traits(NamedTuple):
     box: Any
 
 
+#: Nodes in order of their serials; most nodes of a forest have no children, and share this none.
+Nodes: TypeAlias = "list[Node] | tuple[Node, ...]"
+
 NO_TRAITS: Final = Traits(None, False, None)
 
 
 class Node:
     """One item of a table; plain data, changed by ``Links`` alone.
 
-    Parents and children are lists sorted by serial, the order in which the nodes came. So what a
+    Parents and children are sorted by serial, the order in which the nodes came. So what a
     table does next depends on what can be seen of it, and not on how it came about: a copy, a
     restored snapshot and an undone operation all go on alike.
     """
@@ -57,8 +60,8 @@ class Node:
         self.kind, self.canonical, self.box = traits
         #: Interface -> the moment at which it came to the node; so in order of coming.
         self.interfaces: dict[Hashable, int] = {}
-        self.parents: list[Node] = []
-        self.children: list[Node] = []
+        self.parents: Nodes = ()
+        self.children: Nodes = ()
         #: The interfaces found among the descendants, as bits and as a number (see
         #: ``interface_index``); kept in forests with an index.
         self.mask = 0
@@ -77,14 +80,20 @@ class Node:
         return f"<Node {self.serial}: {self.item} {list(self.interfaces)}>"
 
 
-def insert(nodes: list[Node], node: Node) -> None:
-    """Put a node in its place among others; mostly that is the end."""
-    if not nodes or nodes[-1].serial < node.serial:
+def insert(nodes: Nodes, node: Node) -> list[Node]:
+    """Return some nodes with one more in its place; mostly that is the end."""
+    if isinstance(nodes, tuple):
+        return [node]
+    if nodes[-1].serial < node.serial:
         nodes.append(node)
     else:
         insort(nodes, node, key=_SERIAL)
+    return nodes
 
 
-def remove(nodes: list[Node], node: Node) -> None:
-    """Take a node out; found by its serial, in O(log n) steps and one move of memory."""
+def remove(nodes: Nodes, node: Node) -> Nodes:
+    """Return some nodes without one; found by its serial, in O(log n) and one move of memory."""
+    if isinstance(nodes, tuple) or len(nodes) == 1:
+        return ()
     del nodes[bisect_left(nodes, node.serial, key=_SERIAL)]
+    return nodes

@@ -219,7 +219,7 @@ class Table(Collection[Item]):
         same = self._links.find(item)
         held = self._search.held_below(probe, interface, same)
         if same is not None and interface in same.interfaces:
-            insert(held, same)
+            held = insert(held, same)
         self._withdraw(held, interface)
 
     def _withdraw(self, nodes: list[Node], interface: Hashable) -> None:

@@ -116,7 +116,7 @@ class FiltersPoset(Table):
         holders = self._links.holders.get(interface)
         if holders is None:
             return False
-        return node in holders or not holders.keys().isdisjoint(self._search.strictly_above(node))
+        return node in holders or any(each in holders for each in self._search.strictly_above(node))
 
     def _holding_below(self, node: Node, interface: Hashable) -> list[Node]:
         """Return the nodes strictly below one that an interface holds, by the links alone."""
