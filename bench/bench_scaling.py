@@ -26,10 +26,9 @@ from bench.turns import each_row
 
 SIZES = (100, 300, 1_000, 3_000, 10_000, 30_000, 100_000)
 QUICK_SIZES = (20, 40)
-# Where the next size would take minutes: the poset of unique interfaces has edges by the million.
-POSET_LIMIT = {"uniform": 10_000, "narrow": 30_000}
+# A structure grows no further when the adds up to the next size would take longer than this.
+PATIENCE = 20.0
 WALKING_LIMIT = 10_000
-LINEAR_LIMIT = 1_000
 # A tree of geometries is asked for the order one shape at a time, and looks at each.
 TREE_LIMIT = 10_000
 
@@ -78,7 +77,7 @@ def plot(tables: Sequence[Table], folder: Path) -> list[Path]:
     return [
         log_log(
             folder / f"performance-{operation}.svg",
-            f"{title}: µs against the number of filters",
+            f"{title}: cost against the number of filters",
             {kind: by_title[f"{title}: {kind}, µs"] for kind in LOADS},
         )
         for operation, title in OPERATIONS.items()
@@ -106,17 +105,17 @@ def _grow(
     add: Callable[..., object],
     rows: Sequence[Sequence[Any]],
     sizes: Sequence[int],
-    limit: int,
     at: Callable[[int, float], None],
 ) -> None:
     """Add rows up to each size, and say there what one of the last adds took."""
-    done = 0
+    done, micros = 0, 0.0
     for n in sizes:
-        if n > limit:
+        if micros * (n - done) > PATIENCE * 1e6:
             return
         late = n - min(200, (n - done) // 2)
         each_row(add, rows[done:late])
-        at(n, _micros(partial(each_row, add, rows[late:n]), n - late))
+        micros = _micros(partial(each_row, add, rows[late:n]), n - late)
+        at(n, micros)
         done = n
 
 
@@ -131,8 +130,12 @@ def _measure_order(figures: Figures, some: Load, sizes: Sequence[int]) -> None:
     adds, order = figures["add"], figures["order"]
 
     def ask(table: pl.Table, filters: Sequence[pl.Filter]) -> float:
-        return _micros(lambda: [(table.covering(f), table.covered(f)) for f in filters],
-                       len(filters), rounds=3)  # fmt: skip
+        def both() -> None:
+            for filter in filters:
+                table.covering(filter)
+                table.covered(filter)
+
+        return _micros(both, len(filters), rounds=3)
 
     for short, name in NAMES.items():
         table = pl.make_table(short)
@@ -146,8 +149,7 @@ def _measure_order(figures: Figures, some: Load, sizes: Sequence[int]) -> None:
                 new = [(filter, f"new {i}") for i, filter in enumerate(asked.filters[:20])]
                 adds[f"{name}, walking"][n] = _micros(partial(each_row, walking.add, new), 20)
 
-        limit = POSET_LIMIT[some.kind] if short == "fp" else sizes[-1]
-        _grow(table.add, pairs, sizes, limit, at)
+        _grow(table.add, pairs, sizes, at)
 
     linear = pl.LinearTable(index=False)
 
@@ -155,12 +157,11 @@ def _measure_order(figures: Figures, some: Load, sizes: Sequence[int]) -> None:
         adds["linear"][n] = micros
         order["linear"][n] = ask(linear, asked.filters[:5])
 
-    _grow(linear.add, pairs, sizes, LINEAR_LIMIT, linear_at)
+    _grow(linear.add, pairs, sizes, linear_at)
     _grow(
         rtree_index().insert,
         list(enumerate(boxes)),
         sizes,
-        sizes[-1],
         adds["rtree"].__setitem__,
     )
     import shapely  # noqa: PLC0415 - only the benchmarks' extra brings it
@@ -208,10 +209,10 @@ def _measure_matching(figures: Figures, some: Load, sizes: Sequence[int]) -> Non
                 walking = table.snapshot(index=False).restore(index=False)
                 ask(f"{name}, walking", n, walking, 10, 10)
 
-        _grow(table.add, pairs, sizes, sizes[-1], at)
+        _grow(table.add, pairs, sizes, at)
 
     linear = pl.LinearTable(index=False)
-    _grow(linear.add, pairs, sizes, LINEAR_LIMIT, lambda n, _: ask("linear", n, linear, 10, 10))
+    _grow(linear.add, pairs, sizes, lambda n, _: ask("linear", n, linear, 10, 10))
     index = rtree_index()
 
     def rtree_at(n: int, _: float) -> None:
@@ -224,7 +225,7 @@ def _measure_matching(figures: Figures, some: Load, sizes: Sequence[int]) -> Non
             rounds=3,
         )
 
-    _grow(index.insert, list(enumerate(boxes_of(some.columns))), sizes, sizes[-1], rtree_at)
+    _grow(index.insert, list(enumerate(boxes_of(some.columns))), sizes, rtree_at)
     for n in sizes:
         first = {name: (low[:n], high[:n]) for name, (low, high) in some.columns.items()}
         ask("numpy scan", n, Scan(first, codes[:n]), 100, 100)

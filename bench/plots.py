@@ -15,6 +15,7 @@ from typing import Any
 import matplotlib as mpl
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, NullFormatter
 
 from bench.harness import Table
 
@@ -73,9 +74,12 @@ def log_log(path: Path, title: str, panels: Mapping[str, Table]) -> Path:
             axis.set(xscale="log", yscale="log", xlabel="filters", title=name)
             axis.grid(color=FAINT, linewidth=0.6)
             axis.tick_params(which="both", length=0)
+            for each in (axis.xaxis, axis.yaxis):
+                each.set_major_formatter(FuncFormatter(_in_full))
+                each.set_minor_formatter(NullFormatter())
             axis.spines[["top", "right"]].set_visible(False)
             lines |= _draw(axis, table)
-        axes[0].set_ylabel("µs")
+        axes[0].set_ylabel("microseconds")
         figure.legend(
             lines.values(),
             lines.keys(),
@@ -87,6 +91,10 @@ def log_log(path: Path, title: str, panels: Mapping[str, Table]) -> Path:
         figure.savefig(path, format="svg", metadata={"Date": None})
     path.write_text(_with_style(path.read_text(encoding="utf-8"), title), encoding="utf-8")
     return path
+
+
+def _in_full(value: float, _: int) -> str:
+    return f"{value:,.0f}" if value >= 1 else f"{value:g}"
 
 
 def _draw(axis: Any, table: Table) -> dict[str, Any]:
