@@ -82,7 +82,7 @@ class Node:
 
 def insert(nodes: Nodes, node: Node) -> list[Node]:
     """Return some nodes with one more in its place; mostly that is the end."""
-    if isinstance(nodes, tuple):
+    if not nodes or isinstance(nodes, tuple):
         return [node]
     if nodes[-1].serial < node.serial:
         nodes.append(node)
