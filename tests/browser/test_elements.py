@@ -237,7 +237,7 @@ class TestStory:
         story = library.story({"filters": "25", "operations": "8", "seed": "3"})
         order = [41, 0, 7, 41, 20, 21, 40, 3]
         for step in order:
-            table = pl.make_table(structure)
+            table = pl.make_table(structure, index=False)
             tests = 0
             for operation in list(story.trace)[:step]:
                 (table.add if operation.name == "add" else table.discard)(
