@@ -10,7 +10,7 @@ from __future__ import annotations
 import gc
 import time
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -19,10 +19,10 @@ import numpy as np
 
 import posetlib as pl
 from bench.baselines import CoverScan, boxes_of, rtree_index, tree_covers
-from bench.bench_index import LOADS, NAMES, Load
-from bench.bench_matching import INTERFACES, Scan, events, tree_matcher
+from bench.bench_matching import Scan, events, tree_matcher
 from bench.harness import Bench, Table
-from bench.turns import each_row
+from bench.index_parts import LOADS, NAMES, Load
+from bench.turns import each_row, steps, take_turns
 
 SIZES = (100, 300, 1_000, 3_000, 10_000, 30_000, 100_000)
 QUICK_SIZES = (20, 40)
@@ -107,14 +107,19 @@ def _grow(
     sizes: Sequence[int],
     at: Callable[[int, float], None],
 ) -> None:
-    """Add rows up to each size, and say there what one of the last adds took."""
+    """Add rows up to each size, and say there what one of the last adds took.
+
+    That is, in the middle one of ten parts, since none can be done again.
+    """
     done, micros = 0, 0.0
     for n in sizes:
         if micros * (n - done) > PATIENCE * 1e6:
             return
-        late = n - min(200, (n - done) // 2)
+        part = max(min(200, (n - done) // 2) // 10, 1)
+        late = n - 10 * part
         each_row(add, rows[done:late])
-        micros = _micros(partial(each_row, add, rows[late:n]), n - late)
+        taken = take_turns({"": lambda rows=rows[late:n]: steps(add, rows, part)}, rounds=1)[""]
+        micros = float(np.median(taken)) / part * 1e6
         at(n, micros)
         done = n
 
@@ -186,10 +191,7 @@ def _measure_order(figures: Figures, some: Load, sizes: Sequence[int]) -> None:
 
 
 def _measure_matching(figures: Figures, some: Load, sizes: Sequence[int]) -> None:
-    codes = np.random.default_rng(2).integers(0, INTERFACES, len(some.filters))
-    pairs: list[tuple[pl.Filter, Hashable]] = [
-        (f, f"I{code}") for f, code in zip(some.filters, codes, strict=True)
-    ]
+    codes, pairs = some.distributed()
     batch = events(1_000, seed=3)
     one, many = figures["match"], figures["match-many"]
 
