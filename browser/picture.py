@@ -50,7 +50,8 @@ def sizes(frame: Frame) -> str:
     ]
     if frame.covering_tests is not None:
         tests = counted(frame.covering_tests, "covering test")
-        parts.append(f"{tests} (last step {frame.last_tests:,})")
+        beside = " beside an index" if frame.indexed else ""
+        parts.append(f"{tests}{beside} (last step {frame.last_tests:,})")
     return " · ".join(parts)
 
 

@@ -15,7 +15,7 @@ from browser.sources import Source, SourceError
 from posetlib.change import NO_CHANGE
 from posetlib.trace import Operation, Player
 
-__all__ = ["FILE", "QUICK", "STRUCTURES", "Frame", "Story"]
+__all__ = ["COUNTED", "FILE", "QUICK", "STRUCTURES", "Frame", "Story"]
 
 #: The structures to choose from, by short name.
 STRUCTURES: Final = {
@@ -26,6 +26,9 @@ STRUCTURES: Final = {
 }
 #: So many operations are done unasked.
 QUICK: Final = 2_000
+#: Up to so many operations, tables find their way by covering tests alone, as the literature counts
+#: them; beyond that an index saves most tests, and seconds.
+COUNTED: Final = 1_000
 #: The table that an uploaded snapshot holds, just as it is there.
 FILE: Final = "file"
 
@@ -46,6 +49,8 @@ class Frame:
     #: Covering tests so far, and those of the last operation; None for a file.
     covering_tests: int | None
     last_tests: int = 0
+    #: Whether an index has saved tests.
+    indexed: bool = False
 
     def table(self) -> pl.Table:
         """Return a table of its own of this content; nothing is tested or repaired."""
@@ -124,8 +129,8 @@ class _Replay:
     def __init__(self, story: Story, structure: str) -> None:
         self._story = story
         self._structure = structure
-        # Without an index the covering tests are those that the literature counts.
-        self._player = Player(story.trace, pl.make_table(structure, index=False))
+        self._indexed = len(story) > COUNTED
+        self._player = Player(story.trace, pl.make_table(structure, index=self._indexed))
         #: Covering tests after so many operations.
         self._tests = [0]
         self._lock = threading.Lock()
@@ -171,6 +176,7 @@ class _Replay:
             change,
             tests,
             tests - self._tests[step - 1] if step else 0,
+            self._indexed,
         )
 
     def _seek(self, step: int) -> None:

@@ -53,7 +53,7 @@
   function letters(node, drawing) {
     if (!node.cy().scratch("_far")) return drawing.text ? 14 : 12;
     const head = node.data("head") || "";
-    return Math.min(drawing.text ? 42 : 17, (drawing.width - 12) / (0.72 * Math.max(2, head.length)));
+    return Math.min(drawing.text ? 42 : 17, (drawing.width - 12) / (0.68 * Math.max(2, head.length)));
   }
 
   function styleOf(drawing) {

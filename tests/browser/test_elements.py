@@ -13,9 +13,9 @@ from browser.config import Config, Limits
 from browser.elements import MARKS, drawing, short
 from browser.folds import Folds, folded, read_folds
 from browser.graph import Graph, Node, Shown, fold
-from browser.picture import change_marks, frame_drawing
+from browser.picture import change_marks, frame_drawing, sizes
 from browser.state import Library
-from browser.story import FILE, STRUCTURES
+from browser.story import COUNTED, FILE, STRUCTURES
 
 from .files import snapshot_json
 
@@ -248,6 +248,16 @@ class TestStory:
             assert frame.snapshot.restore() == table
             assert frame.covering_tests == tests
             assert frame.table() == table
+
+    def test_tests_are_those_of_the_literature_as_long_as_that_is_quick(
+        self, library: Library
+    ) -> None:
+        for count in (COUNTED, COUNTED + 1):
+            story = library.story({"filters": str(count), "interfaces": str(count)})
+            frame = story.frame("nrf", count)
+            assert frame.indexed is (count > COUNTED)
+            assert ("beside an index" in sizes(frame)) is (count > COUNTED)
+            assert frame.indexed or (frame.covering_tests or 0) > count
 
     def test_what_a_step_did_is_marked(self, library: Library) -> None:
         story = library.story({"from": "example", "example": "forwards"})
