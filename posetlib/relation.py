@@ -13,7 +13,7 @@ come with it; they save tests and never change an answer:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Collection, Hashable
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
@@ -53,7 +53,7 @@ class Follower(Protocol):
     def match(self, notification: Any) -> frozenset[Hashable] | None:
         """Return the interfaces of a notification, None if the table had better walk."""
 
-    def match_many(self, notifications: Iterable[Any]) -> list[frozenset[Hashable]] | None:
+    def match_many(self, notifications: Collection[Any]) -> list[frozenset[Hashable]] | None:
         """Return the interfaces of each notification, None if the table had better walk."""
 
 

@@ -6,7 +6,7 @@ every pair that comes or goes from then on. It reads filters, so it serves table
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Collection, Hashable
 from typing import Final
 
 from posetlib.change import Change, Item
@@ -87,29 +87,30 @@ class Following:
 
     # -- matching ----------------------------------------------------------------------------------
 
-    def match_many(self, notifications: Iterable[Notification]) -> list[frozenset[Hashable]] | None:
-        """Return the interfaces of each notification, or None if the table has to walk.
+    def match_many(
+        self, notifications: Collection[Notification]
+    ) -> list[frozenset[Hashable]] | None:
+        """Return the interfaces of each notification, or None if walking is better.
 
         O(n) when the matcher is first built.
         """
-        matcher = self._build() if self.matcher is None else self.matcher
+        matcher = self._worth(len(notifications))
         return None if matcher is None else matcher.match_many(notifications)
 
     def match(self, notification: Notification) -> frozenset[Hashable] | None:
-        """Return the interfaces of a notification, or None if walking is better.
-
-        The matcher is built when so many were asked for that building it is no more work.
-        """
-        matcher = self.matcher
-        if matcher is None:
-            size = len(self._table)
-            self._asked += 1
-            if size < _FEW or self._asked * _WORTH < size:
-                return None
-            matcher = self._build()
+        """Return the interfaces of a notification, or None if walking is better."""
+        matcher = self._worth(1)
         if matcher is None or len(matcher) < _FEW:
             return None
         return matcher.match(notification)
+
+    def _worth(self, notifications: int) -> BitmapMatcher | None:
+        """Return the matcher; it is built when so much was asked that building is no more work."""
+        if self.matcher is None:
+            self._asked += notifications
+            if self._asked * _WORTH >= len(self._table):
+                return self._build()
+        return self.matcher
 
     def _build(self) -> BitmapMatcher | None:
         if self._foreign:
