@@ -1,4 +1,4 @@
-"""Jobs in a process of their own, on so many CPUs: `python -m bench.workload_jobs FOLDER CPUS …`.
+"""Jobs in a process of their own: `python -m bench.workload_jobs FOLDER MASTER CPUS JOBS HOW`.
 
 Prints one line of JSON for each job: its name, the seconds that it took after Spark had started,
 what there was to count, and the most memory that the driver took, Python and Java together.
@@ -27,11 +27,12 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
-def main(folder: str, cpus: int, jobs: list[dict[str, Any]]) -> None:
-    """Run jobs on the first CPUs that there are, in a session with two threads."""
+def main(folder: str, master: str, cpus: int, jobs: list[dict[str, Any]], *, brief: bool) -> None:
+    """Run jobs in one session, on the first CPUs that there are."""
     os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:cpus])
-    with open_session("bench", "local[2]") as session:
-        _warm_up(session)
+    with open_session("bench", master, brief=brief) as session:
+        if not brief:
+            _warm_up(session)
         for job in jobs:
             _forget_peaks(session)
             start = time.perf_counter()
@@ -81,7 +82,7 @@ def _forget_peaks(session: SparkSession) -> None:
 
 
 def _peak(session: SparkSession) -> int:
-    """Return the most bytes that the driver's processes had in memory since peaks were forgotten."""
+    """Return the most bytes that the driver had in memory since peaks were forgotten."""
     total = 0
     for each in _processes(session):
         lines = Path(f"/proc/{each}/status").read_text().splitlines()
@@ -90,4 +91,10 @@ def _peak(session: SparkSession) -> int:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], int(sys.argv[2]), json.loads(sys.argv[3]))
+    main(
+        sys.argv[1],
+        sys.argv[2],
+        int(sys.argv[3]),
+        json.loads(sys.argv[4]),
+        brief=sys.argv[5] == "brief",
+    )
