@@ -10,7 +10,9 @@ constraint of unknown extent, such as a pattern or a kind that others brought, h
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Final, NamedTuple, TypeAlias, TypeGuard
+from zlib import crc32
 
 from posetlib.constraints.base import Constraint
 from posetlib.constraints.booleans import Booleans
@@ -24,9 +26,11 @@ from posetlib.values import Number
 
 __all__ = ["UNBOUND", "Box", "BoxReader", "Line", "Shape", "ends"]
 
-#: (low, -high) of the first attribute, of the second, of all others, and the shape; what there is
-#: no attribute for is unbound. One box contains another of its shape if it is nowhere greater.
-Box: TypeAlias = "tuple[float, float, float, float, tuple[float, ...], Shape]"
+#: (low, -high) of the first attribute, of the second, of all others, the shape, and the gaps; what
+#: there is no attribute for is unbound. One box contains another of its shape if it is nowhere
+#: greater. Gaps are bits, for buckets of values of a line that a finite set has none of: where a
+#: filter covers another one, the other has all its gaps.
+Box: TypeAlias = "tuple[float, float, float, float, tuple[float, ...], Shape, int]"
 #: An attribute and the domain of its values: where an interval lies.
 Line: TypeAlias = tuple[str, str]
 
@@ -38,6 +42,10 @@ _LARGEST: Final = math.nextafter(_INF, 0)
 _SAFE: Final = 1 << 53
 # So many bytes of a string make a number that a float64 holds.
 _BYTES: Final = 6
+# Sets of up to so many values have gaps, on the first so many lines, in so many buckets.
+_MAX_POINTS: Final = 16
+_MAX_LINES: Final = 64
+_BUCKETS: Final = 64
 # How many other shapes a shape remembers.
 _MANY: Final = 4096
 
@@ -85,9 +93,11 @@ class BoxReader:
     False
     """
 
-    __slots__ = ("_plain", "_shapes")
+    __slots__ = ("_lines", "_plain", "_shapes")
 
     def __init__(self) -> None:
+        #: Line -> its number.
+        self._lines: dict[Line, int] = {}
         self._shapes: dict[tuple[tuple[Line, ...], bool], Shape] = {}
         # Names -> the shape of exact numbers: by far the most common one, found at once.
         self._plain: dict[tuple[str, ...], Shape] = {}
@@ -108,6 +118,8 @@ class BoxReader:
                 if not -_LARGEST < held < _LARGEST:
                     return self._hull(item)
                 row.append(held)
+            if row[-2] == row[-1]:
+                return self._hull(item)
             row[-1] = -row[-1]
         names = item.attributes
         shape = self._plain.get(names)
@@ -115,22 +127,27 @@ class BoxReader:
             lines = tuple((name, "number") for name in names)
             shape = self._plain[names] = self._shape(lines, exact=True)
         if len(row) == 4:
-            return (row[0], row[1], row[2], row[3], (), shape)
-        return _box(row, shape)
+            return (row[0], row[1], row[2], row[3], (), shape, 0)
+        return _box(row, shape, 0)
 
     def _hull(self, item: Filter) -> Box | None:
         row: list[float] = []
         lines: list[Line] = []
         exact = True
+        gaps = 0
         for name, constraint in zip(item.attributes, item.terms, strict=True):
             hull = _hull_of(constraint)
             if hull is None:
                 return None
-            lines.append((name, hull.domain))
+            line = (name, hull.domain)
+            lines.append(line)
+            number = self._lines.setdefault(line, len(self._lines))
+            if hull.points and number < _MAX_LINES:
+                gaps |= _gaps(hull.points) << number * _BUCKETS
             # An end without limit is asked for, too, and not unbound.
             row += (max(hull.low, -_LARGEST), max(-hull.high, -_LARGEST))
             exact = exact and hull.exact
-        return _box(row, self._shape(tuple(lines), exact=exact))
+        return _box(row, self._shape(tuple(lines), exact=exact), gaps)
 
     def _shape(self, lines: tuple[Line, ...], *, exact: bool) -> Shape:
         shape = self._shapes.get((lines, exact))
@@ -144,9 +161,21 @@ def _is_filter(item: object) -> TypeGuard[Filter]:
     return isinstance(item, Filter) and type(item).covers is Filter.covers
 
 
-def _box(row: list[float], shape: Shape) -> Box:
+def _box(row: list[float], shape: Shape, gaps: int) -> Box:
     row += [UNBOUND] * (4 - len(row))
-    return (row[0], row[1], row[2], row[3], tuple(row[4:]), shape)
+    return (row[0], row[1], row[2], row[3], tuple(row[4:]), shape, gaps)
+
+
+def _gaps(points: Sequence[Number | str]) -> int:
+    """Return the buckets that none of some values is in."""
+    filled = 0
+    for point in points:
+        # The hash of a number does not depend on its type, nor on the process as that of strings.
+        code = (
+            crc32(point.encode("utf-8", "surrogatepass")) if isinstance(point, str) else hash(point)
+        )
+        filled |= 1 << code % _BUCKETS
+    return ~filled & (1 << _BUCKETS) - 1
 
 
 def _held(value: Number) -> float:
@@ -171,6 +200,8 @@ class _Hull(NamedTuple):
     low: float
     high: float
     exact: bool = False
+    #: The values, if they are few; otherwise none.
+    points: Sequence[Number | str] = ()
 
 
 def _hull_of(constraint: Constraint) -> _Hull | None:
@@ -184,7 +215,7 @@ def _hull_of(constraint: Constraint) -> _Hull | None:
         # Rounding may only make the hull larger.
         least = least if least <= low else math.nextafter(least, -_INF)
         most = most if most >= high else math.nextafter(most, _INF)
-        return _Hull("number", least, most, exact)
+        return _Hull("number", least, most, exact, _points(constraint))
     if type(constraint) is Strings:
         (term, *more) = constraint.terms
         # Patterns beside the pairs may leave nothing near their ends.
@@ -192,12 +223,30 @@ def _hull_of(constraint: Constraint) -> _Hull | None:
             return None
         last = term.pairs[-1][1]
         most = _INF if last is TOP else _number_of(last)
-        return _Hull("string", _number_of(term.pairs[0][0]), most)
+        points = [low for low, high in term.pairs[: _MAX_POINTS + 1] if high == low + "\0"]
+        few = points if len(points) == len(term.pairs) <= _MAX_POINTS else ()
+        return _Hull("string", _number_of(term.pairs[0][0]), most, points=few)
     if type(constraint) is Isa:
-        return _Hull("string", _number_of(min(constraint.names)), _number_of(max(constraint.names)))
+        names = sorted(constraint.names)
+        few = names if len(names) <= _MAX_POINTS else ()
+        return _Hull("string", _number_of(names[0]), _number_of(names[-1]), points=few)
     if type(constraint) is Booleans:
         return _Hull("bool", min(constraint.values), max(constraint.values), exact=True)
     return _Hull("set", -_INF, _INF) if type(constraint) is MultiValues else None
+
+
+def _points(constraint: Numbers) -> Sequence[Number]:
+    """Return the numbers of a set that has few, none of any other."""
+    found: list[Number] = []
+    for low, high in constraint.intervals:
+        if low[0] != high[0] or len(found) == _MAX_POINTS:
+            return ()
+        found.append(low[0])
+    for first, end in constraint.runs:
+        if end - first > _MAX_POINTS - len(found):
+            return ()
+        found += range(first, end)
+    return found
 
 
 def _number_of(text: str) -> float:

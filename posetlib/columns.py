@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from heapq import heapify, heappop
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import attrgetter
 from typing import Any, Final, NamedTuple
 
@@ -42,6 +41,26 @@ class _View(NamedTuple):
     ends: list[int]
     #: Whether the ends are the rows as they are.
     straight: bool
+
+
+def _is_above(node: Node, probe: Probe) -> bool:
+    """Return whether a node covers an item whose box it contains; boxes tell if both are exact."""
+    box, other = node.box, probe.box
+    if box is None:
+        return probe.above(node)
+    if box[5].exact and other[5].exact:
+        return True
+    return box[6] | other[6] == other[6] and probe.above(node)
+
+
+def _is_below(node: Node, probe: Probe) -> bool:
+    """Return whether an item covers a node whose box it contains; boxes tell if both are exact."""
+    box, other = node.box, probe.box
+    if box is None:
+        return probe.below(node)
+    if box[5].exact and other[5].exact:
+        return True
+    return box[6] | other[6] == box[6] and probe.below(node)
 
 
 def upright(boxes: Sequence[Box], rows: Mapping[Line, int]) -> Ends:
@@ -182,44 +201,30 @@ class Columns:
 
     def above(self, probe: Probe) -> list[Node]:
         """Return the nodes that cover an item with a box."""
-        nodes = self._sure(self._outside(probe), probe, probe.above)
-        return nodes + [node for node in self._aside if probe.above(node)]
+        nodes: list[Node] = self._nodes[self._outside(probe)].tolist()
+        if not self.says_all(probe.box):
+            nodes = [node for node in (*nodes, *self._aside) if _is_above(node, probe)]
+        return nodes
 
     def below(self, probe: Probe) -> list[Node]:
         """Return the nodes that an item with a box covers."""
-        nodes = self._sure(self._inside(probe), probe, probe.below)
-        return nodes + [node for node in self._aside if probe.below(node)]
+        nodes: list[Node] = self._nodes[self._inside(probe)].tolist()
+        if not self.says_all(probe.box):
+            nodes = [node for node in (*nodes, *self._aside) if _is_below(node, probe)]
+        return nodes
 
     def first_above(self, probe: Probe) -> Node | None:
         """Return the node of least serial that covers an item with a box."""
+        found: list[Node] = self._nodes[self._outside(probe)].tolist()
         if self.says_all(probe.box):
-            places = self._outside(probe)
-            if not len(places):
-                return None
-            found: list[Node] = self._nodes[places].tolist()
-            return min(found, key=_SERIAL) if len(found) > 1 else found[0]
-        return next(filter(probe.above, self._in_order(self._outside(probe))), None)
-
-    def _in_order(self, places: Places) -> Iterator[Node]:
-        """Yield the nodes at some places, and those aside, by their serials; a few at a time."""
-        nodes: list[Node] = self._nodes[places].tolist()
-        heap = [(node.serial, node) for node in (*nodes, *self._aside)]
-        heapify(heap)
-        while heap:
-            yield heappop(heap)[1]
+            return min(found, key=_SERIAL, default=None)
+        found += self._aside
+        found.sort(key=_SERIAL)
+        return next((node for node in found if _is_above(node, probe)), None)
 
     def says_all(self, box: Box) -> bool:
         """Return whether a box tells of all nodes whether they cover it, and whether it does."""
         return not self._hulls and not self._aside and box[5].exact
-
-    def _sure(self, places: Places, probe: Probe, ask: Callable[[Node], bool]) -> list[Node]:
-        """Return the nodes at some places, those with a hull only if they are told to be."""
-        nodes: list[Node] = self._nodes[places].tolist()
-        if not probe.box[5].exact:
-            return list(filter(ask, nodes))
-        if not self._hulls:
-            return nodes
-        return [node for node in nodes if node.box[5].exact or ask(node)]
 
     def _outside(self, probe: Probe) -> Places:
         """Return the places of the boxes that contain that of an item."""

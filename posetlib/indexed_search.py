@@ -276,39 +276,45 @@ class IndexedSearch(Search):
 
 def _covering(probe: Probe, nodes: Iterable[Node]) -> Iterator[Node]:
     """Yield the nodes that cover an item, by their boxes as far as these tell."""
-    low, high, low2, high2, rest, shape = probe.box
+    low, high, low2, high2, rest, shape, gaps = probe.box
     exact = shape.exact
     for node in nodes:
         box = node.box
-        if box is not None and box[5] is shape:
-            if (
+        if box is None:
+            good = probe.above(node)
+        elif box[5] is shape:
+            good = (
                 box[0] <= low
                 and box[1] <= high
                 and box[2] <= low2
                 and box[3] <= high2
                 and (not rest or all(map(le, box[4], rest)))
-                and (exact or probe.above(node))
-            ):
-                yield node
-        elif (box is None or shape.may_lie_in(box[5])) and probe.above(node):
+                and (exact or (box[6] | gaps == gaps and probe.above(node)))
+            )
+        else:
+            good = shape.may_lie_in(box[5]) and box[6] | gaps == gaps and probe.above(node)
+        if good:
             yield node
 
 
 def _covered(probe: Probe, nodes: Iterable[Node]) -> Iterator[Node]:
     """Yield the nodes that an item covers, by their boxes as far as these tell."""
-    low, high, low2, high2, rest, shape = probe.box
+    low, high, low2, high2, rest, shape, gaps = probe.box
     exact = shape.exact
     for node in nodes:
         box = node.box
-        if box is not None and box[5] is shape:
-            if (
+        if box is None:
+            good = probe.below(node)
+        elif box[5] is shape:
+            good = (
                 low <= box[0]
                 and high <= box[1]
                 and low2 <= box[2]
                 and high2 <= box[3]
                 and (not rest or all(map(le, rest, box[4])))
-                and (exact or probe.below(node))
-            ):
-                yield node
-        elif (box is None or box[5].may_lie_in(shape)) and probe.below(node):
+                and (exact or (box[6] | gaps == box[6] and probe.below(node)))
+            )
+        else:
+            good = box[5].may_lie_in(shape) and box[6] | gaps == box[6] and probe.below(node)
+        if good:
             yield node

@@ -230,6 +230,7 @@ class TestBoxes:
                 assert contains == one.covers(other), (str(one), str(other))
             elif one.covers(other):
                 assert contains, (str(one), str(other))
+                assert outer[6] & ~inner[6] == 0, (str(one), str(other))
             seen[contains] += 1
         assert min(seen.values()) > 1000
 
