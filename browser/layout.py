@@ -80,10 +80,10 @@ def _placed(count: int, edges: Edges, grid: _Grid) -> Points:
         elif all(len(parents[each]) < 2 and layer[each] >= 0 for each in members) and any(
             not parents[each] for each in members
         ):
-            tree = _tree(members, children, parents, layer, grid)
             # A tree of many twigs is a thin line on any screen: then rather many rows to a layer.
+            trees = [_tree(members, children, parents, layer, grid, each) for each in _BESIDE]
             other = _dag(members, parents, layer, grid)
-            blocks.append(tree if _size(tree, grid) < 1.5 * _size(other, grid) else other)
+            blocks.append(_best([*trees, other], (1.0, 1.1, 1.5), grid))
         else:
             blocks.append(_dag(members, parents, layer, grid))
     _pack(blocks, alone, points, grid)
@@ -150,9 +150,26 @@ class _Block:
 # -- trees -----------------------------------------------------------------------------------------
 
 
-def _leaf_rows(leaves: int) -> int:
+#: How many leaves of one parent are drawn in one row: what is tried, the best looking first.
+_BESIDE = (4, 2)
+
+
+def _leaf_rows(leaves: int, beside: int) -> int:
     """Return in how many rows the leaves of one parent are drawn."""
-    return 1 if leaves <= 4 else min(8, math.ceil(math.sqrt(leaves / 2.5)))
+    if leaves <= beside:
+        return 1
+    return min(8, max(math.ceil(math.sqrt(leaves / 2.5)), math.ceil(leaves / (2 * beside - 1))))
+
+
+def _stagger(rows: int) -> float:
+    """Return by how many columns every other row is shifted, so that no edge hides behind a box."""
+    return 0.5 if rows > 1 else 0.0
+
+
+def _best(blocks: list[_Block], handicaps: Sequence[float], grid: _Grid) -> _Block:
+    """Return the block that can be seen largest; a handicap says how much larger it must be."""
+    sizes = [_size(each, grid) * by for each, by in zip(blocks, handicaps, strict=True)]
+    return blocks[sizes.index(min(sizes))]
 
 
 def _tree(
@@ -161,18 +178,20 @@ def _tree(
     parents: list[list[int]],
     layer: list[int],
     grid: _Grid,
+    beside: int,
 ) -> _Block:
     (root,) = (each for each in members if not parents[each])
     order = [root]
     for node in order:
         order.extend(children[node])
-    columns = dict.fromkeys(order, 1)
+    columns = dict.fromkeys(order, 1.0)
     for node in reversed(order):
         inner = [each for each in children[node] if children[each]]
         count = len(children[node]) - len(inner)
         needed = sum(columns[each] for each in inner)
         if count:
-            needed += math.ceil(count / _leaf_rows(count))
+            rows = _leaf_rows(count, beside)
+            needed += math.ceil(count / rows) + _stagger(rows)
         columns[node] = max(1, needed)
     left = {root: 0.0}
     x: dict[int, float] = {}
@@ -187,11 +206,11 @@ def _tree(
                 at += columns[child]
             else:
                 leaves.append(child)
-        rows = _leaf_rows(len(leaves))
+        rows = _leaf_rows(len(leaves), beside)
         across = math.ceil(len(leaves) / rows)
         for i, child in enumerate(leaves):
             row[child], column = divmod(i, across)
-            left[child] = at + column
+            left[child] = at + column + _stagger(rows) * (row[child] % 2)
     for node in reversed(order):
         if children[node]:
             spread = [x[child] for child in children[node]]

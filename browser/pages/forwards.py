@@ -105,7 +105,7 @@ def layout(library: Library, recipe: dict[str, str], view: dict[str, str]) -> Co
                         _question(story, view),
                     ),
                 ],
-                className="work",
+                className="work tall",
             ),
             parts.card(
                 "The mechanisms side by side",
