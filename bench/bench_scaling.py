@@ -101,25 +101,27 @@ def _seconds(call: Callable[[], object]) -> float:
     return time.perf_counter() - start
 
 
+def _middle(add: Callable[..., object], rows: Sequence[Sequence[Any]]) -> float:
+    """Return the time of one add, in the middle one of ten parts: none can be done again."""
+    part = len(rows) // 10
+    taken = take_turns({"add": partial(steps, add, rows, part)}, rounds=1)
+    return float(np.median(taken["add"])) / part * 1e6
+
+
 def _grow(
     add: Callable[..., object],
     rows: Sequence[Sequence[Any]],
     sizes: Sequence[int],
     at: Callable[[int, float], None],
 ) -> None:
-    """Add rows up to each size, and say there what one of the last adds took.
-
-    That is, in the middle one of ten parts, since none can be done again.
-    """
+    """Add rows up to each size, and say there what one of the last adds took."""
     done, micros = 0, 0.0
     for n in sizes:
         if micros * (n - done) > PATIENCE * 1e6:
             return
-        part = max(min(200, (n - done) // 2) // 10, 1)
-        late = n - 10 * part
+        late = n - max(min(200, (n - done) // 20 * 10), 10)
         each_row(add, rows[done:late])
-        taken = take_turns({"add": partial(steps, add, rows[late:n], part)}, rounds=1)
-        micros = float(np.median(taken["add"])) / part * 1e6
+        micros = _middle(add, rows[late:n])
         at(n, micros)
         done = n
 
@@ -140,7 +142,7 @@ def _measure_order(figures: Figures, some: Load, sizes: Sequence[int]) -> None:
                 table.covering(filter)
                 table.covered(filter)
 
-        return _micros(both, len(filters), rounds=3)
+        return _micros(both, len(filters), rounds=5)
 
     for short, name in NAMES.items():
         table = pl.make_table(short)
@@ -152,7 +154,7 @@ def _measure_order(figures: Figures, some: Load, sizes: Sequence[int]) -> None:
                 walking = table.snapshot(index=False).restore(index=False)
                 order[f"{name}, walking"][n] = ask(walking, asked.filters[:5])
                 new = [(filter, f"new {i}") for i, filter in enumerate(asked.filters[:20])]
-                adds[f"{name}, walking"][n] = _micros(partial(each_row, walking.add, new), 20)
+                adds[f"{name}, walking"][n] = _middle(walking.add, new)
 
         _grow(table.add, pairs, sizes, at)
 
@@ -178,12 +180,12 @@ def _measure_order(figures: Figures, some: Load, sizes: Sequence[int]) -> None:
         }
         scan = CoverScan(first)
         order["numpy scan"][n] = _micros(
-            lambda scan=scan: [scan.both(box) for box in asked_boxes], len(asked_boxes), rounds=3
+            lambda scan=scan: [scan.both(box) for box in asked_boxes], len(asked_boxes), rounds=5
         )
         if n <= TREE_LIMIT:
             both = tree_covers(first)
             order["STRtree"][n] = _micros(
-                lambda both=both: [both(shape) for shape in shapes], len(shapes), rounds=3
+                lambda both=both: [both(shape) for shape in shapes], len(shapes), rounds=5
             )
 
 
@@ -198,9 +200,9 @@ def _measure_matching(figures: Figures, some: Load, sizes: Sequence[int]) -> Non
     def ask(series: str, n: int, matcher: Any, few: int, several: int) -> None:
         matcher.match_many(batch[:several])
         one[series][n] = _micros(
-            lambda: [matcher.match(event) for event in batch[:few]], few, rounds=3
+            lambda: [matcher.match(event) for event in batch[:few]], few, rounds=5
         )
-        many[series][n] = _micros(lambda: matcher.match_many(batch[:several]), several, rounds=3)
+        many[series][n] = _micros(lambda: matcher.match_many(batch[:several]), several, rounds=5)
 
     for short, name in NAMES.items():
         table = pl.make_table(short)
@@ -224,7 +226,7 @@ def _measure_matching(figures: Figures, some: Load, sizes: Sequence[int]) -> Non
                 for e in batch[:20]
             ],
             20,
-            rounds=3,
+            rounds=5,
         )
 
     _grow(index.insert, list(enumerate(boxes_of(some.columns))), sizes, rtree_at)
@@ -232,4 +234,4 @@ def _measure_matching(figures: Figures, some: Load, sizes: Sequence[int]) -> Non
         first = {name: (low[:n], high[:n]) for name, (low, high) in some.columns.items()}
         ask("numpy scan", n, Scan(first, codes[:n]), 100, 100)
         tree = tree_matcher(first, codes[:n])
-        many["STRtree"][n] = _micros(lambda tree=tree: tree(batch), len(batch), rounds=3)
+        many["STRtree"][n] = _micros(lambda tree=tree: tree(batch), len(batch), rounds=5)
