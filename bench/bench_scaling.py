@@ -11,18 +11,16 @@ import gc
 import time
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from functools import partial
 from pathlib import Path
+from statistics import median
 from typing import Any
-
-import numpy as np
 
 import posetlib as pl
 from bench.baselines import CoverScan, boxes_of, rtree_index, tree_covers
 from bench.bench_matching import Scan, events, tree_matcher
 from bench.harness import Bench, Table
 from bench.index_parts import LOADS, NAMES, Load
-from bench.turns import each_row, steps, take_turns
+from bench.turns import each_row, steps
 
 SIZES = (100, 300, 1_000, 3_000, 10_000, 30_000, 100_000)
 QUICK_SIZES = (20, 40)
@@ -86,7 +84,6 @@ def plot(tables: Sequence[Table], folder: Path) -> list[Path]:
 
 def _micros(call: Callable[[], object], operations: int, rounds: int = 1) -> float:
     """Return the time of one operation, in the round that was disturbed least."""
-    gc.collect()
     gc.disable()
     try:
         least = min(_seconds(call) for _ in range(rounds))
@@ -104,8 +101,7 @@ def _seconds(call: Callable[[], object]) -> float:
 def _middle(add: Callable[..., object], rows: Sequence[Sequence[Any]]) -> float:
     """Return the time of one add, in the middle one of ten parts: none can be done again."""
     part = len(rows) // 10
-    taken = take_turns({"add": partial(steps, add, rows, part)}, rounds=1)
-    return float(np.median(taken["add"])) / part * 1e6
+    return median(_micros(step, part) for step in steps(add, rows, part))
 
 
 def _grow(

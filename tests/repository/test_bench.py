@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from xml.etree import ElementTree as ET
 
 import pytest
 
 from bench import __main__ as runner
+from bench import bench_scaling
+from bench.documents import with_promises
 from bench.harness import Bench, Promise, Table
 
 
@@ -100,6 +103,40 @@ def test_every_benchmark_runs(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     for entry in report["benchmarks"]:
         assert entry["tables"], f"{entry['subject']} shows nothing"
     assert capsys.readouterr().out.splitlines()[-1].startswith(f"{len(runner.subjects())} bench")
+
+
+def test_a_run_is_drawn_and_put_into_a_document(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench = Bench(show=lambda _: None)
+    bench.promise("an add, narrow: times as fast as walking", 12.345, at_least=10)
+    for title in bench_scaling.OPERATIONS.values():
+        for kind in ("uniform", "narrow"):
+            rows = [(100, 1.5, 20.0, 2.0), (1_000, 2.5, None, 3.0)]
+            bench.table(f"{title}: {kind}, µs", ("n", "NRF", "NRF, walking", "rtree"), rows)
+    monkeypatch.setattr(runner, "subjects", lambda: ["scaling"])
+    monkeypatch.setattr(runner, "run", lambda _subject, *, quick: bench)
+    page = tmp_path / "page.md"
+    page.write_text(
+        "Text.\n<!-- bench: scaling -->\nold\n<!-- end of bench -->\n", encoding="utf-8"
+    )
+
+    assert runner.main(["--plots", str(tmp_path / "images"), "--document", str(page)]) == 0
+
+    written = page.read_text(encoding="utf-8")
+    assert "| an add, narrow | times as fast as walking | 12.3 | at least 10 | |" in written
+    assert "old" not in written
+    drawn = sorted((tmp_path / "images").iterdir())
+    assert len(drawn) == len(bench_scaling.OPERATIONS)
+    for path in drawn:
+        texts = "".join(ET.parse(path).getroot().itertext())
+        for word in ("NRF", "NRF, walking", "rtree", "uniform", "narrow", "1,000"):
+            assert word in texts, path
+
+
+def test_a_document_without_a_place_is_refused() -> None:
+    with pytest.raises(ValueError, match="no place for index"):
+        with_promises("<!-- bench: other -->\n<!-- end of bench -->\n", "index", [], "")
 
 
 def test_a_benchmark_that_is_not_there_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
