@@ -37,30 +37,15 @@ _NOWHERE: Final[Places] = np.empty(0, dtype=np.intp)
 class _View(NamedTuple):
     """How a box is brought into rows: which rows it has, and its ends for these."""
 
-    rows: list[int]
-    ends: list[int]
+    rows: Places
+    ends: Places
     #: Whether the ends are the rows as they are.
     straight: bool
 
 
-def _is_above(node: Node, probe: Probe) -> bool:
-    """Return whether a node covers an item whose box it contains; boxes tell if both are exact."""
-    box, other = node.box, probe.box
-    if box is None:
-        return probe.above(node)
-    if box[5].exact and other[5].exact:
-        return True
-    return box[6] | other[6] == other[6] and probe.above(node)
-
-
-def _is_below(node: Node, probe: Probe) -> bool:
-    """Return whether an item covers a node whose box it contains; boxes tell if both are exact."""
-    box, other = node.box, probe.box
-    if box is None:
-        return probe.below(node)
-    if box[5].exact and other[5].exact:
-        return True
-    return box[6] | other[6] == box[6] and probe.below(node)
+def _is_sure(node: Node, probe: Probe) -> bool:
+    """Return whether boxes tell how a node and an item are related, because both are exact."""
+    return node.box is not None and node.box[5].exact and probe.box[5].exact
 
 
 def upright(boxes: Sequence[Box], rows: Mapping[Line, int]) -> Ends:
@@ -201,26 +186,38 @@ class Columns:
 
     def above(self, probe: Probe) -> list[Node]:
         """Return the nodes that cover an item with a box."""
-        nodes: list[Node] = self._nodes[self._outside(probe)].tolist()
-        if not self.says_all(probe.box):
-            nodes = [node for node in (*nodes, *self._aside) if _is_above(node, probe)]
-        return nodes
+        nodes = self._may_be_above(probe)
+        if self.says_all(probe.box):
+            return nodes
+        return [node for node in nodes if _is_sure(node, probe) or probe.above(node)]
+
+    def first_above(self, probe: Probe) -> Node | None:
+        """Return the node of least serial that covers an item with a box."""
+        nodes = self._may_be_above(probe)
+        if self.says_all(probe.box):
+            return min(nodes, key=_SERIAL, default=None)
+        nodes.sort(key=_SERIAL)
+        return next((node for node in nodes if _is_sure(node, probe) or probe.above(node)), None)
 
     def below(self, probe: Probe) -> list[Node]:
         """Return the nodes that an item with a box covers."""
         nodes: list[Node] = self._nodes[self._inside(probe)].tolist()
-        if not self.says_all(probe.box):
-            nodes = [node for node in (*nodes, *self._aside) if _is_below(node, probe)]
-        return nodes
-
-    def first_above(self, probe: Probe) -> Node | None:
-        """Return the node of least serial that covers an item with a box."""
-        found: list[Node] = self._nodes[self._outside(probe)].tolist()
         if self.says_all(probe.box):
-            return min(found, key=_SERIAL, default=None)
-        found += self._aside
-        found.sort(key=_SERIAL)
-        return next((node for node in found if _is_above(node, probe)), None)
+            return nodes
+        gaps = probe.box[6]
+        if gaps:
+            nodes = [node for node in nodes if node.box[6] & gaps == gaps]
+        nodes += self._aside
+        return [node for node in nodes if _is_sure(node, probe) or probe.below(node)]
+
+    def _may_be_above(self, probe: Probe) -> list[Node]:
+        """Return the nodes whose boxes contain that of an item and have no more gaps."""
+        nodes: list[Node] = self._nodes[self._outside(probe)].tolist()
+        if self._hulls:
+            gaps = probe.box[6]
+            nodes = [node for node in nodes if node.box[6] | gaps == gaps]
+        nodes += self._aside
+        return nodes
 
     def says_all(self, box: Box) -> bool:
         """Return whether a box tells of all nodes whether they cover it, and whether it does."""
@@ -232,17 +229,21 @@ class Columns:
 
     def _inside(self, probe: Probe) -> Places:
         """Return the places of the boxes that lie in that of an item."""
-        shape = probe.box[5]
-        if len(self._view(shape).rows) < 2 * len(shape.lines):
+        view = self._view(probe.box[5])
+        if view.straight:
+            return self._sweep(np.greater_equal, probe.column)
+        if len(view.rows) < len(probe.column):
             # Something is asked that no node here asks for.
             return _NOWHERE
-        return self._sweep(np.greater_equal, self._column(probe))
+        # What is unbound lies below everything: other rows need no look.
+        return self._sweep(np.greater_equal, probe.column, view.rows)
 
-    def _sweep(self, compare: Sweep, column: Column) -> Places:
+    def _sweep(self, compare: Sweep, column: Column, rows: Places | None = None) -> Places:
+        """Return the places of the columns that compare well with one, in some rows or in all."""
         if not len(column):
             return np.array(sorted(self._places.values()), dtype=np.intp)
-        rows = compare(self._ends[:, : self._used], column)
-        return np.logical_and.reduce(rows).nonzero()[0]  # type: ignore[no-any-return]
+        some = self._ends[:, : self._used] if rows is None else self._ends[rows, : self._used]
+        return np.logical_and.reduce(compare(some, column)).nonzero()[0]  # type: ignore[no-any-return]
 
     def _column(self, probe: Probe) -> Column:
         """Return the box of an item in the rows that there are, upright."""
@@ -266,7 +267,9 @@ class Columns:
             straight = rows == list(range(len(self._ends))) and len(rows) == 2 * len(shape.lines)
             if len(self._views) >= _MANY:
                 self._views.clear()
-            view = self._views[shape] = _View(rows, picked, straight)
+            view = self._views[shape] = _View(
+                np.array(rows, dtype=np.intp), np.array(picked, dtype=np.intp), straight
+            )
         return view
 
     # -- where boxes say all -----------------------------------------------------------------------
