@@ -21,6 +21,7 @@ from posetlib.matching import BitmapMatcher, CountingMatcher
 Event = dict[str, Any]
 Answers = list[frozenset[Hashable]]
 Columns = dict[str, tuple[np.ndarray, np.ndarray]]
+Pairs = list[tuple[pl.Filter, Hashable]]
 
 INTERFACES = 10
 BARS = {
@@ -126,7 +127,7 @@ def _run_ranges(bench: Bench, kind: str) -> None:
     columns = load(kind, size, seed=1)
     filters = pl.filters_from_columns(columns)
     codes = np.random.default_rng(2).integers(0, INTERFACES, size)
-    pairs = [(filter, f"I{code}") for filter, code in zip(filters, codes, strict=True)]
+    pairs: Pairs = [(filter, f"I{code}") for filter, code in zip(filters, codes, strict=True)]
     batch = events(bench.size(2_000, 20), seed=3)
     one_bar, many_bar, updates_bar = BARS[kind]
 
@@ -187,52 +188,69 @@ def _run_updates(
     title: str,
     columns: Columns,
     codes: np.ndarray,
-    pairs: list[tuple[pl.Filter, str]],
+    pairs: Pairs,
     batch: list[Event],
     bar: float,
 ) -> None:
-    """Time 10 removals and 10 adds before each batch of 100, for as long as it takes."""
-    fresh = load(kind, 20 * len(pairs), seed=4)
-    others = pl.filters_from_columns(fresh)
-    rounds = 10
-    hundreds = [batch[i : i + 100] for i in range(0, len(batch), 100)]
+    churn = Churn(kind, columns, codes, pairs, batch)
+    with bench.comparison(
+        f"match_many with 10 adds and 10 removals before each 100: {title}",
+        note="Microseconds for each event, updates included.",
+    ) as timed:
+        timed.case("numpy scan", churn.scanning(), operations=churn.operations)
+        timed.case(
+            "BitmapMatcher",
+            churn.matching(BitmapMatcher(pairs)),
+            operations=churn.operations,
+            at_most=bar,
+        )
 
-    def scanning() -> Callable[[], None]:
-        scan = Scan(columns, codes)
-        batches, sources = cycle(hundreds), iter(range(len(others)))
-        rows = cycle(range(len(pairs)))
+
+class Churn:
+    """Ten removals and ten adds before each batch of a hundred, for as long as it takes."""
+
+    _ROUNDS = 10
+
+    def __init__(
+        self, kind: str, columns: Columns, codes: np.ndarray, pairs: Pairs, batch: list[Event]
+    ) -> None:
+        self._columns, self._codes, self._pairs = columns, codes, pairs
+        self._fresh = load(kind, 4 * len(pairs), seed=4)
+        self._others = pl.filters_from_columns(self._fresh)
+        self._hundreds = [batch[i : i + 100] for i in range(0, len(batch), 100)]
+        #: How many events there are in a call.
+        self.operations = self._ROUNDS * len(self._hundreds[0])
+
+    def scanning(self) -> Callable[[], None]:
+        """Return what goes on for the scan."""
+        scan = Scan(self._columns, self._codes)
+        batches, rows = cycle(self._hundreds), cycle(range(len(self._pairs)))
+        sources = cycle(range(len(self._others)))
 
         def go() -> None:
-            for some in islice(batches, rounds):
-                for row, source in islice(zip(rows, sources, strict=False), 10):
-                    scan.replace(row, fresh, source)
+            for some in islice(batches, self._ROUNDS):
+                for row in islice(rows, 10):
+                    scan.replace(row, self._fresh, next(sources))
                 scan.match_many(some)
 
         return go
 
-    def matching(make: Callable[[Any], Any]) -> Callable[[], None]:
-        matcher = make(pairs)
-        matcher.match(batch[0])
-        batches, new, held = cycle(hundreds), iter(others), list(pairs)
-        rows = cycle(range(len(pairs)))
+    def matching(self, matcher: Any) -> Callable[[], None]:
+        """Return what goes on for a matcher, or a table, that holds the pairs."""
+        matcher.match_many(self._hundreds[0])
+        batches, rows = cycle(self._hundreds), cycle(range(len(self._pairs)))
+        held, new = list(self._pairs), cycle(self._others)
 
         def go() -> None:
-            for some in islice(batches, rounds):
+            for some in islice(batches, self._ROUNDS):
                 for row in islice(rows, 10):
-                    matcher.remove(*held[row])
+                    # A table may have eliminated the pair.
+                    matcher.discard(*held[row])
                     held[row] = (next(new), held[row][1])
                     matcher.add(*held[row])
                 matcher.match_many(some)
 
         return go
-
-    operations = rounds * len(hundreds[0])
-    with bench.comparison(
-        f"match_many with 10 adds and 10 removals before each 100: {title}",
-        note="Microseconds for each event, updates included.",
-    ) as timed:
-        timed.case("numpy scan", scanning(), operations=operations)
-        timed.case("BitmapMatcher", matching(BitmapMatcher), operations=operations, at_most=bar)
 
 
 # -- constraints of every kind --------------------------------------------------------------------

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from itertools import cycle, islice
-from typing import Any
+from itertools import cycle
 
 import numpy as np
 
 import posetlib as pl
 from bench.bench_matching import (
     INTERFACES,
+    Churn,
     Event,
+    Pairs,
     Scan,
     events,
     mixed_events,
@@ -20,7 +21,7 @@ from bench.bench_matching import (
     tree_matcher,
 )
 from bench.harness import Bench
-from bench.index_parts import NAMES, Load, Numbers, Pairs, class_of, micros, warm
+from bench.index_parts import NAMES, Load, Numbers, class_of, micros, warm
 from bench.turns import Step, steps, take_turns
 
 __all__ = ["run_matching", "run_mixed"]
@@ -89,58 +90,21 @@ def run_matching(bench: Bench, kind: str) -> None:
 
 
 def _run_matching_between_updates(
-    bench: Bench,
-    some: Load,
-    codes: Numbers,
-    pairs: Pairs,
-    batch: list[Event],
-    title: str,
+    bench: Bench, some: Load, codes: Numbers, pairs: Pairs, batch: list[Event], title: str
 ) -> None:
-    """Replace 10 filters before each 100 notifications, for as long as it takes."""
-    fresh = Load.make(some.kind, 4 * len(pairs), seed=4)
-    hundreds = [batch[i : i + 100] for i in range(0, len(batch), 100)]
-    rounds = bench.size(10, 2)
-
-    def scanning() -> Callable[[], None]:
-        scan = Scan(some.columns, codes)
-        batches, rows = cycle(hundreds), cycle(range(len(pairs)))
-        sources = cycle(range(len(fresh.filters)))
-
-        def go() -> None:
-            for hundred in islice(batches, rounds):
-                for row in islice(rows, 10):
-                    scan.replace(row, fresh.columns, next(sources))
-                scan.match_many(hundred)
-
-        return go
-
-    def table(made: Any) -> Callable[[], None]:
-        batches, rows = cycle(hundreds), cycle(range(len(pairs)))
-        held, new = list(pairs), cycle(fresh.filters)
-        made.match_many(hundreds[0])
-
-        def go() -> None:
-            for hundred in islice(batches, rounds):
-                for row in islice(rows, 10):
-                    # A pair that was eliminated is not there to be removed.
-                    made.discard(*held[row])
-                    held[row] = (next(new), held[row][1])
-                    made.add(*held[row])
-                made.match_many(hundred)
-
-        return go
-
-    operations = rounds * len(hundreds[0])
+    churn = Churn(some.kind, some.columns, codes, pairs, batch)
     with bench.comparison(
         f"match_many with 10 adds and 10 removals before each 100: {title}",
         "Microseconds for each notification, updates included.",
     ) as timed:
-        timed.case("numpy scan", scanning(), operations=operations)
-        timed.case("BitmapMatcher", table(pl.BitmapMatcher(pairs)), operations=operations)
-        local = pl.PosetForest.build(pairs, local=True)
-        timed.case("PF, local", table(local), operations=operations)
-        nrf = pl.NonRedundantForest.build(pairs)
-        timed.case("NRF", table(nrf), operations=operations)
+        timed.case("numpy scan", churn.scanning(), operations=churn.operations)
+        for name, matcher in {
+            "BitmapMatcher": pl.BitmapMatcher(pairs),
+            "PF, local": pl.PosetForest.build(pairs, local=True),
+            "NRF": pl.NonRedundantForest.build(pairs),
+            "FP": pl.FiltersPoset.build(pairs),
+        }.items():
+            timed.case(name, churn.matching(matcher), operations=churn.operations)
     for case in timed.cases[1:]:
         bench.promise(
             f"{case.name} match_many between updates, n = {len(pairs):,}, {some.kind}: "

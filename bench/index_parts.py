@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 import posetlib as pl
-from bench.bench_matching import INTERFACES, Columns, load
+from bench.bench_matching import INTERFACES, Columns, Pairs, load
 from bench.turns import each_row
 
-__all__ = ["LOADS", "NAMES", "Load", "Numbers", "Pairs", "class_of", "micros", "warm"]
+__all__ = ["LOADS", "NAMES", "Load", "Numbers", "class_of", "micros", "warm"]
 
 LOADS = ("uniform", "narrow")
 NAMES = {"fp": "FP", "pf": "PF", "bf": "BF", "nrf": "NRF"}
 
-Pairs = list[tuple[pl.Filter, Hashable]]
 Numbers = NDArray[np.intp]
 
 
