@@ -325,14 +325,20 @@ class Columns:
     def _lowest(self, places: Places) -> Places:
         """Return those of some places whose boxes contain none of the others."""
         columns = self._ends[:, places]
-        order = np.argsort(-columns.sum(axis=0))
+        order = np.argsort(-_sizes(columns))
         return places[np.sort(_extremes(columns, order, np.less_equal))]
 
     def _highest(self, places: Places) -> Places:
         """Return those of some places whose boxes lie in none of the others."""
         columns = self._ends[:, places]
-        order = np.argsort(columns.sum(axis=0))
+        order = np.argsort(_sizes(columns))
         return places[np.sort(_extremes(columns, order, np.greater_equal))]
+
+
+def _sizes(columns: Ends) -> Ends:
+    """Return a number for each column, never greater than that of one inside it."""
+    with np.errstate(over="ignore"):  # ends without limit are large
+        return columns.sum(axis=0)  # type: ignore[no-any-return]
 
 
 def _extremes(columns: Ends, order: Places, beyond: Sweep) -> Places:

@@ -182,6 +182,18 @@ def test_bulk_loading_of_nothing_and_of_everything() -> None:
         pl.FiltersPoset.build([("x", 1)])
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("structure", STRUCTURES)
+def test_ends_without_limit_add_up_to_no_warning(structure: str) -> None:
+    random = Random(3)
+    indexed, walking = make_table(structure), make_table(structure, index=False)
+    for i in range(150):
+        x, y = random.randrange(20), random.randrange(20)
+        filter = pl.parse_filter(f"x >= {x} and y {random.choice(('>=', '<='))} {y}")
+        assert indexed.add(filter, i) == walking.add(filter, i)
+    assert indexed == walking
+
+
 def test_exact_boxes_ask_no_filter() -> None:
     for structure in STRUCTURES:
         table = make_table(structure)
