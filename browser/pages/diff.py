@@ -18,6 +18,7 @@ from browser.pages import parts
 from browser.pages.attributes import aria
 from browser.pages.source_panel import decoded, upload
 from browser.pages.stepping import (
+    grid_outputs,
     register_graphs,
     register_list,
     register_memory,
@@ -230,9 +231,7 @@ def register(app: Dash, library: Library) -> None:
         )
 
     @app.callback(
-        Output(_at(ids.GRID), "children"),
-        Output(_at(ids.GRID), "className"),
-        Output(_at(ids.MOUNTED), "data"),
+        *grid_outputs(NAME),
         Output(_at(ids.DRAWINGS), "data"),
         Output(_at(ids.COUNTS), "children"),
         Output(_at(ids.data_of(ids.CHANGES)), "data"),

@@ -13,7 +13,12 @@ from browser.elements import MARKS
 from browser.folds import read_folds
 from browser.matching import Match, match, random_notification, read_notification, why
 from browser.pages import parts
-from browser.pages.stepping import frames_of, register_structures, renewed_grid
+from browser.pages.stepping import (
+    frames_of,
+    grid_outputs,
+    register_structures,
+    renewed_grid,
+)
 from browser.picture import chips, frame_drawing
 from browser.sources import SourceError
 from browser.state import Library
@@ -33,7 +38,6 @@ def _at(part: str) -> str:
 def layout(library: Library, recipe: dict[str, str], view: dict[str, str]) -> Component:
     """Return the page as a view asks for it."""
     story = library.story(recipe)
-    shown = parts.chosen(view, story, ("file", "fp", "nrf"))
     text = view.get(ids.NOTIFICATION) or random_notification(story, 0)
     bound = view.get(ids.MAX_TESTS, "")
     return html.Div(
@@ -63,23 +67,15 @@ def layout(library: Library, recipe: dict[str, str], view: dict[str, str]) -> Co
                 ],
                 className="toolbar end",
             ),
-            html.Div(
-                [
-                    parts.structure_choice(NAME, story, shown),
-                    parts.search_box(NAME, view.get(ids.SEARCH, "")),
-                ],
-                className="toolbar",
-            ),
-            parts.transport(NAME, len(story), parts.chosen_step(view, story)),
-            parts.graph_area(
+            *parts.structures_at_a_step(
                 NAME,
                 story,
-                shown,
+                recipe,
+                view,
                 parts.card("Answer", html.Div(id=_at(ids.ANSWER), role="status")),
                 parts.card("Chosen filter", html.Div(id=_at(ids.DETAIL))),
                 parts.signs(_MARKS),
             ),
-            *parts.stores(NAME, recipe, view),
         ]
     )
 
@@ -129,9 +125,7 @@ def register(app: Dash, library: Library) -> None:
         return random_notification(library.story(recipe), clicks)
 
     @app.callback(
-        Output(_at(ids.GRID), "children"),
-        Output(_at(ids.GRID), "className"),
-        Output(_at(ids.MOUNTED), "data"),
+        *grid_outputs(NAME),
         Output(_at(ids.DRAWINGS), "data"),
         Output(_at(ids.ANSWER), "children"),
         Output(ids.MESSAGE, "children", allow_duplicate=True),

@@ -34,6 +34,7 @@ __all__ = [
     "signs",
     "stores",
     "structure_choice",
+    "structures_at_a_step",
     "title",
     "told_filter",
     "transport",
@@ -41,6 +42,8 @@ __all__ = [
 
 Component = Any
 HUES = 8
+#: What is shown unasked; the first only where a snapshot was uploaded.
+_DEFAULT = (FILE, "fp", "nrf")
 
 
 def hue(place: int) -> str:
@@ -311,6 +314,25 @@ def one_of(id_: str, options: Mapping[str, str], value: str, label: str) -> Comp
         role="radiogroup",
         **aria(label=label),
     )
+
+
+def structures_at_a_step(
+    page: str,
+    story: Story,
+    recipe: Mapping[str, str],
+    view: Mapping[str, str],
+    *cards: Component,
+    controls: Sequence[Component] = (),
+) -> list[Component]:
+    """Return what a page has that shows structures at a step: controls, graphs, cards, stores."""
+    shown = chosen(view, story, _DEFAULT)
+    search = search_box(page, view.get(ids.SEARCH, ""))
+    return [
+        html.Div([structure_choice(page, story, shown), *controls, search], className="toolbar"),
+        transport(page, len(story), chosen_step(view, story)),
+        graph_area(page, story, shown, *cards),
+        *stores(page, recipe, view),
+    ]
 
 
 def graph_area(page: str, story: Story, shown: Sequence[str], *cards: Component) -> Component:

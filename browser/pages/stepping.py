@@ -18,6 +18,7 @@ from browser.story import Frame, Story
 
 __all__ = [
     "frames_of",
+    "grid_outputs",
     "register_graphs",
     "register_list",
     "register_memory",
@@ -86,8 +87,17 @@ def frames_of(story: Story, chosen: Sequence[str] | None, step: int | None) -> d
     }
 
 
+def grid_outputs(page: str) -> list[Output]:
+    """Return where the frames of the graphs go, with their class, and which they are."""
+    return [
+        Output(ids.at(page, ids.GRID), "children"),
+        Output(ids.at(page, ids.GRID), "className"),
+        Output(ids.at(page, ids.MOUNTED), "data"),
+    ]
+
+
 def renewed_grid(page: str, story: Story, shown: Sequence[str], mounted: Any) -> tuple[Any, ...]:
-    """Return the frames of the graphs, the class of their grid, and which they are; if new."""
+    """Return what goes to ``grid_outputs``: nothing, if these graphs are there already."""
     shown = list(shown)
     if shown == mounted:
         return (no_update, no_update, no_update)

@@ -15,6 +15,7 @@ from browser.listing import Cell, code, listing, muted, pick
 from browser.pages import parts
 from browser.pages.stepping import (
     frames_of,
+    grid_outputs,
     register_list,
     register_structures,
     renewed_grid,
@@ -28,7 +29,6 @@ __all__ = ["layout", "register"]
 
 Component = Any
 NAME = "tables"
-DEFAULT = ("file", "fp", "nrf")
 
 
 def _at(part: str) -> str:
@@ -38,39 +38,31 @@ def _at(part: str) -> str:
 def layout(library: Library, recipe: dict[str, str], view: dict[str, str]) -> Component:
     """Return the page as a view asks for it."""
     story = library.story(recipe)
-    shown = parts.chosen(view, story, DEFAULT)
+    sideways = html.Div(
+        dcc.Checklist(
+            id=_at(ids.SIDEWAYS),
+            options=[{"label": "Left to right", "value": "yes"}],
+            value=["yes"] if view.get(ids.SIDEWAYS) else [],
+        ),
+        className="choice",
+    )
     return html.Div(
         [
             parts.head(
                 "Tables",
                 "The general above the special: an edge leads from a filter to what it covers.",
             ),
-            html.Div(
-                [
-                    parts.structure_choice(NAME, story, shown),
-                    html.Div(
-                        dcc.Checklist(
-                            id=_at(ids.SIDEWAYS),
-                            options=[{"label": "Left to right", "value": "yes"}],
-                            value=["yes"] if view.get(ids.SIDEWAYS) else [],
-                        ),
-                        className="choice",
-                    ),
-                    parts.search_box(NAME, view.get(ids.SEARCH, "")),
-                ],
-                className="toolbar",
-            ),
-            parts.transport(NAME, len(story), parts.chosen_step(view, story)),
-            parts.graph_area(
+            *parts.structures_at_a_step(
                 NAME,
                 story,
-                shown,
+                recipe,
+                view,
                 parts.card("Chosen filter", html.Div(id=_at(ids.DETAIL))),
                 _all_filters(),
                 _by_hand(story),
                 parts.signs(("added", "removed", "moved", "changed")),
+                controls=[sideways],
             ),
-            *parts.stores(NAME, recipe, view),
         ]
     )
 
@@ -231,9 +223,7 @@ def register(app: Dash, library: Library) -> None:
     register_list(app, NAME, ids.ROWS)
 
     @app.callback(
-        Output(_at(ids.GRID), "children"),
-        Output(_at(ids.GRID), "className"),
-        Output(_at(ids.MOUNTED), "data"),
+        *grid_outputs(NAME),
         Output(_at(ids.DRAWINGS), "data"),
         Input(_at(ids.HERE), "data"),
         Input(_at(ids.SHOW), "value"),

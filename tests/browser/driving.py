@@ -27,7 +27,7 @@ from scripts.set_up import find_chromium
 
 Found = TypeVar("Found")
 #: How long to wait for what must come; a busy machine is slow, and a wait that succeeds ends early.
-PATIENCE = 20
+PATIENCE = 40
 OPTIONS = (
     "--headless=new --no-sandbox --disable-gpu --no-first-run --disable-background-networking "
     "--disable-component-update --disable-sync --disable-dev-shm-usage --hide-scrollbars "
