@@ -25,6 +25,8 @@ stop() {
 trap stop EXIT
 trap 'exit 1' INT TERM
 
+# The file is there before anybody reads it, however slow the start.
+: >"$logs/master"
 # spark-class replaces itself by the JVM, so that the process started here is the one to stop.
 "$SPARK_HOME/bin/spark-class" org.apache.spark.deploy.master.Master \
     --host 127.0.0.1 --port 0 --webui-port 0 >"$logs/master" 2>&1 &
@@ -51,8 +53,9 @@ cp "$here/workloads/__main__.py" "$logs/main.py"
 submit() {
     "$SPARK_HOME/bin/spark-submit" --master "$master" \
         --conf spark.driver.host=127.0.0.1 --conf spark.log.level=ERROR \
+        --driver-java-options "-Dlog4j2.configurationFile=file://$here/workloads/log4j2.properties" \
         --py-files "$logs/posetlib-workloads.zip" "$logs/main.py" "$@"
 }
-submit generate --out "$out/workload" --filters 10000 --schemas 20 --notifications 100 --seed 1
-submit build --workload "$out/workload" --structure nrf --out "$out/table"
-submit validate --snapshot "$out/table" --workload "$out/workload" --report "$out/report.json"
+submit generate --out "$out/workload" --filters 10000 --schemas 20 --notifications 100 --seed 1 \
+    then build --workload "$out/workload" --structure nrf --out "$out/table" \
+    then validate --snapshot "$out/table" --workload "$out/workload" --report "$out/report.json"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Unpack
 
 import numpy as np
 import pyarrow as pa
@@ -18,7 +18,7 @@ from workloads.columns import Integers, Vocabulary
 from workloads.datasets import SNAPSHOT_FORMAT, ddl
 from workloads.errors import InputError
 from workloads.files import Place
-from workloads.jobs import Job, job_on, require_own_ids
+from workloads.jobs import Job, Options, job_on, require_own_ids
 from workloads.outline import Outline
 from workloads.rows import by_key, columns_of
 
@@ -42,8 +42,7 @@ def build(
     *,
     local: bool = False,
     operations: bool = False,
-    skip_bad: bool = False,
-    overwrite: bool = False,
+    **options: Unpack[Options],
 ) -> dict[str, Any]:
     """Write the table of a workload's filters, or of what its operations leave.
 
@@ -52,7 +51,6 @@ def build(
     """
     if local and structure not in _LOCAL:
         raise InputError(f"--local is for {' and '.join(_LOCAL)}, not for {structure}")
-    options: dict[str, Any] = {"skip_bad": skip_bad, "overwrite": overwrite}
     with job_on(session, workload, out, operations=operations, **options) as job:
         types = job.read.types
         made = _tables(job.rows, structure, local, types)

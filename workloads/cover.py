@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Unpack
 
 import numpy as np
 import pyarrow as pa
@@ -13,7 +13,7 @@ from posetlib.constraints.types import TypeHierarchy
 from workloads.columns import Booleans, Columns, Integers, Vocabulary
 from workloads.covering import Block, minimal
 from workloads.files import Place
-from workloads.jobs import job_on, require_own_ids
+from workloads.jobs import Options, job_on, require_own_ids
 from workloads.rows import columns_of
 
 if TYPE_CHECKING:
@@ -32,15 +32,10 @@ _FEW: Final = 1 << 20
 
 
 def cover(
-    session: SparkSession,
-    workload: Place,
-    out: Place,
-    *,
-    skip_bad: bool = False,
-    overwrite: bool = False,
+    session: SparkSession, workload: Place, out: Place, **options: Unpack[Options]
 ) -> dict[str, Any]:
     """Write the minimal cover of a workload: of equivalent filters the one with the lowest id."""
-    with job_on(session, workload, out, skip_bad=skip_bad, overwrite=overwrite) as job:
+    with job_on(session, workload, out, **options) as job:
         found = minimal_cover(job.rows, job.read.types).select("id")
         chosen = job.read.filters.select("id", "filter", "interface")
         count = _write_chosen(session, chosen, found, job.place)

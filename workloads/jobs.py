@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from workloads.datasets import BadRows, Workload, read_workload, typed
 from workloads.errors import InputError
@@ -14,7 +14,7 @@ from workloads.files import Place, new_output, write_json
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["Job", "job_on", "require_own_ids"]
+__all__ = ["Job", "Options", "job_on", "require_own_ids"]
 
 
 @dataclass
@@ -34,6 +34,13 @@ class Job:
         return made
 
 
+class Options(TypedDict, total=False):
+    """What every job on a workload may be told; False if it is not."""
+
+    skip_bad: bool
+    overwrite: bool
+
+
 @contextmanager
 def job_on(
     session: SparkSession,
@@ -41,11 +48,11 @@ def job_on(
     out: Place,
     *,
     operations: bool = False,
-    skip_bad: bool,
-    overwrite: bool,
+    **options: Unpack[Options],
 ) -> Iterator[Job]:
     """Read a workload, and give what a job needs; what it writes becomes the output at the end."""
-    with new_output(out, overwrite=overwrite) as place:
+    skip_bad = options.get("skip_bad", False)
+    with new_output(out, overwrite=options.get("overwrite", False)) as place:
         read = read_workload(session, workload)
         source = read.operations if operations else read.filters
         what = "the workload's operations" if operations else "the workload's filters"

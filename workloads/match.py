@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Unpack
 
 import numpy as np
 import pyarrow as pa
@@ -15,7 +15,7 @@ from workloads.columns import GROUP, Columns, Integers, Vocabulary, encode_notif
 from workloads.covering import minimal_by_group
 from workloads.errors import InputError
 from workloads.files import Place
-from workloads.jobs import job_on
+from workloads.jobs import Options, job_on
 from workloads.matching import Audience, interfaces_of
 from workloads.rows import columns_of, packed, regrouped, unpacked
 
@@ -31,15 +31,10 @@ _ANSWER: Final = "id long, interfaces array<string>"
 
 
 def match(
-    session: SparkSession,
-    workload: Place,
-    out: Place,
-    *,
-    skip_bad: bool = False,
-    overwrite: bool = False,
+    session: SparkSession, workload: Place, out: Place, **options: Unpack[Options]
 ) -> dict[str, Any]:
     """Write the interfaces of each notification: its id, and their names in order."""
-    with job_on(session, workload, out, skip_bad=skip_bad, overwrite=overwrite) as job:
+    with job_on(session, workload, out, **options) as job:
         notifications = job.read.notifications
         if notifications is None:
             raise InputError(f"the workload at {workload.path} has no notifications to match")

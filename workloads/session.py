@@ -89,7 +89,8 @@ def _settings(partitions: int | None, broadcast_limit: int, *, brief: bool) -> d
         "spark.sql.adaptive.coalescePartitions.enabled": "false",
         "spark.sql.files.maxPartitionBytes": "64m",
         "spark.sql.shuffle.partitions": str(partitions or 2 * (os.cpu_count() or 1)),
-        "spark.driver.memory": "1g",
+        # What the caller says in the environment counts, as for any other program of Spark's.
+        "spark.driver.memory": os.environ.get("SPARK_DRIVER_MEMORY", "1g"),
     }
     java = ["-XX:+IgnoreUnrecognizedVMOptions", "--sun-misc-unsafe-memory-access=allow"]
     if log.is_file():
