@@ -109,6 +109,11 @@ class Columns:
     def __len__(self) -> int:
         return len(self._places) + len(self._aside)
 
+    @property
+    def aside(self) -> int:
+        """How many nodes are asked one by one."""
+        return len(self._aside)
+
     # -- changing ----------------------------------------------------------------------------------
 
     def add(self, node: Node) -> None:

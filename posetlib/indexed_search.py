@@ -105,15 +105,20 @@ class IndexedSearch(Search):
 
     def above(self, probe: Probe) -> list[Node]:
         """Return every node that covers the item; O(n) in one sweep."""
-        if probe.box is None or len(self._links.nodes) < _LONG:
-            return super().above(probe)
-        return self._everything().above(probe)
+        columns = self._swept(probe)
+        return super().above(probe) if columns is None else columns.above(probe)
 
     def covered(self, probe: Probe) -> list[Node]:
         """Return every node that the item covers; O(n) in one sweep."""
-        if probe.box is None or len(self._links.nodes) < _LONG:
-            return super().covered(probe)
-        return self._everything().below(probe)
+        columns = self._swept(probe)
+        return super().covered(probe) if columns is None else columns.below(probe)
+
+    def _swept(self, one: Node | Probe) -> Columns | None:
+        """Return the columns of all nodes, unless a walk has fewer of them to ask."""
+        if one.box is None or len(self._links.nodes) < _LONG:
+            return None
+        columns = self._everything()
+        return columns if columns.aside <= _SHORT else None
 
     def covering_items(self, probe: Probe, own: Node | None) -> tuple[Item, ...]:
         """Return what covers the item, but its own node, in order of insertion."""
@@ -133,19 +138,17 @@ class IndexedSearch(Search):
 
     def _full_order(self, one: Node | Probe) -> Columns | None:
         """Return the columns of all nodes, if they say all of how one is related to them."""
-        if one.box is None or len(self._links.nodes) < _LONG:
-            return None
-        columns = self._everything()
-        return columns if columns.says_all(one.box) else None
+        columns = self._swept(one)
+        return columns if columns is not None and columns.says_all(one.box) else None
 
     def place(self, probe: Probe, *, may_have_twin: bool = True) -> Place:
         """Return the place of an item that has no node by its own name.
 
         One sweep for all that covers it and one for all that it covers; then the nearest of each.
         """
-        if probe.box is None or len(self._links.nodes) < _LONG:
+        columns = self._swept(probe)
+        if columns is None:
             return super().place(probe, may_have_twin=may_have_twin)
-        columns = self._everything()
         if columns.says_all(probe.box):
             # A twin would be equal, and found by its name.
             return Place(None, *columns.neighbours(probe))
