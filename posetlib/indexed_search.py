@@ -17,7 +17,7 @@ from posetlib.columns import Columns
 from posetlib.links import Links
 from posetlib.nodes import Node
 from posetlib.relation import Probe
-from posetlib.search import Place, Search, highest_of, lowest_of
+from posetlib.search import Place, Search, hangs_below, highest_of, lowest_of
 
 __all__ = ["IndexedSearch"]
 
@@ -275,6 +275,14 @@ class IndexedSearch(Search):
         else:
             found = list(_covered(probe, holders))
         return sorted((node for node in found if node is not own), key=_SERIAL)
+
+    def held_in_tree(self, probe: Probe, interface: Hashable, own: Node) -> list[Node]:
+        """Return the nodes that an interface holds and that hang below the item's own, in order."""
+        if probe.box is None:
+            return super().held_in_tree(probe, interface, own)
+        # Whatever hangs below is covered, and boxes leave few of all that the interface holds.
+        found = self.held_below(probe, interface, own)
+        return [node for node in found if hangs_below(node, own)]
 
 
 def _covering(probe: Probe, nodes: Iterable[Node]) -> Iterator[Node]:

@@ -264,6 +264,14 @@ class Search:
             if node is not own and ((own and hangs_below(node, own)) or probe.below(node))
         ]
 
+    def held_in_tree(self, probe: Probe, interface: Hashable, own: Node) -> list[Node]:
+        """Return the nodes that an interface holds and that hang below the item's own, in order."""
+        return [
+            node
+            for node in self._links.holding(interface)
+            if node is not own and hangs_below(node, own)
+        ]
+
 
 def in_order(nodes: Iterable[Node]) -> tuple[Item, ...]:
     """Return the items of nodes in order of insertion."""

@@ -9,7 +9,6 @@ from typing import Any, Final
 from posetlib.change import Item
 from posetlib.nodes import Node
 from posetlib.relation import Partition, Probe
-from posetlib.search import hangs_below
 from posetlib.structures.base import Table
 
 __all__ = ["Forest", "PosetForest"]
@@ -90,10 +89,9 @@ class Forest(Table):
 
     def _made_redundant(self, probe: Probe, node: Node, interface: Hashable) -> list[Node]:
         """Return the nodes that an interface need not hold, now that it holds this one."""
-        if self.local or len(self._links.holders[interface]) == 1:
+        if self.local or not node.children or len(self._links.holders[interface]) == 1:
             return []
-        holding = self._links.holding(interface)
-        return [each for each in holding if each is not node and hangs_below(each, node)]
+        return self._search.held_in_tree(probe, interface, node)
 
     def _held_above(self, node: Node, interface: Hashable) -> bool:
         if interface not in self._links.holders:

@@ -78,6 +78,13 @@ class FiltersPoset(Table):
                 return
         else:
             probe = self._probe(item)
+            if (
+                self._indexed
+                and interface in links.holders
+                and self._search.is_held_above(probe, interface)
+            ):
+                # With columns of what the interface holds, that is known sooner than the place.
+                return
             place = self._search.place(probe, may_have_twin=not self._is_surely_new(probe))
             if interface in links.holders and any(
                 interface in above.interfaces for above in place.above
