@@ -110,8 +110,8 @@ class _Bars:
             "The bars, each with its baseline in this run",
             ("what", "measured", "baseline", "times", "bar"),
             self._rows,
-            "For the cover, numpy holds a tenth of the filters in memory against the final cover, "
-            "times ten.",
+            "Covers and matches are the better of two runs. For the cover, numpy holds a tenth of "
+            "the filters in memory against the final cover, times ten.",
         )
 
 
@@ -140,6 +140,8 @@ def _jobs(
         {"name": "cover", "job": "cover", "from": "large", "out": "covered"},
         {"name": "match", "job": "match", "from": "told", "out": "matched"},
     ]
+    # A second time, since what is compared with numpy must not depend on one disturbance.
+    again += again
     again += [
         {"name": f"validate {each}", "job": "validate", "snapshot": each, "from": f"of-{each}"}
         for each in sizes
@@ -158,8 +160,12 @@ def _timed(
     )  # fmt: skip
     if done.returncode:
         raise RuntimeError(f"the jobs failed:\n{done.stderr}")
-    lines = map(json.loads, done.stdout.splitlines())
-    return {line["name"]: line for line in lines}
+    best: dict[str, Any] = {}
+    for line in map(json.loads, done.stdout.splitlines()):
+        known = best.setdefault(line["name"], line)
+        if line["seconds"] < known["seconds"]:
+            best[line["name"]] = line
+    return best
 
 
 # -- the baselines ---------------------------------------------------------------------------------
@@ -177,13 +183,15 @@ def _cover_by_numpy(folder: Path, share: int) -> tuple[float, int]:
     cover = pq.read_table(folder / "covered", columns=["id"]).column("id").to_numpy()
     chosen = [column[np.isin(ids, cover)] for column in columns]
     lo_x, hi_x, lo_y, hi_y = (column[: len(ids) // share].copy() for column in columns)
-    start = time.perf_counter()
-    covered = np.zeros(len(lo_x), np.bool_)
-    for a, b, c, d in zip(*chosen, strict=True):
-        covered |= (lo_x >= a) & (hi_x <= b) & (lo_y >= c) & (hi_y <= d)
-    seconds = time.perf_counter() - start
-    assert covered.all()
-    return seconds * share, len(cover)
+    seconds = []
+    for _ in range(2):
+        start = time.perf_counter()
+        covered = np.zeros(len(lo_x), np.bool_)
+        for a, b, c, d in zip(*chosen, strict=True):
+            covered |= (lo_x >= a) & (hi_x <= b) & (lo_y >= c) & (hi_y <= d)
+        seconds.append(time.perf_counter() - start)
+        assert covered.all()
+    return min(seconds) * share, len(cover)
 
 
 def _match_by_numpy(folder: Path, count: int) -> float:

@@ -165,7 +165,12 @@ class Filters:
         """Join blocks with blocks, since the columns are too large to be everywhere."""
         from pyspark.sql import functions as f  # noqa: PLC0415
 
-        left, right = self._blocks(one, "one"), self._blocks(other, "other")
+        # Made once, also where a selection meets itself, and though joins look at them twice.
+        blocks = [self._blocks(one).persist()]
+        if other is not one:
+            blocks.append(self._blocks(other).persist())
+        left = blocks[0].toDF("one_first", "one_last", "one")
+        right = blocks[-1].toDF("other_first", "other_last", "other")
         shared = (f.col("one_first") <= f.col("other_last")) & (
             f.col("other_first") <= f.col("one_last")
         )
@@ -173,9 +178,13 @@ class Filters:
         rows = pairs.mapInArrow(
             partial(_each_join, compare=compare, types=self.types), "found binary"
         )
-        return [pickle.loads(row["found"]) for row in rows.toLocalIterator()]
+        try:
+            return [pickle.loads(row["found"]) for row in rows.collect()]
+        finally:
+            for each in blocks:
+                each.unpersist()
 
-    def _blocks(self, selection: Selection, side: str) -> DataFrame:
+    def _blocks(self, selection: Selection) -> DataFrame:
         chosen = self.session.createDataFrame(
             pa.table(
                 {
@@ -191,7 +200,7 @@ class Filters:
         )
         return ordered.mapInArrow(
             partial(_packed, size=self.size), "first long, last long, rows binary"
-        ).toDF(f"{side}_first", f"{side}_last", side)
+        )
 
     def by_rows(self, numbers: tuple[Integers, ...], work: Callable[..., Any]) -> list[Any]:
         """Return what a function finds in filters side by side, some thousand rows at a time.
@@ -217,7 +226,7 @@ class Filters:
             partial(_each_joined_row, sides=len(numbers), work=work, types=self.types),
             "found binary",
         )
-        return [pickle.loads(row["found"]) for row in found.toLocalIterator()]
+        return [pickle.loads(row["found"]) for row in found.collect()]
 
 
 def _meeting(ones: list[Selection], others: list[Selection]) -> list[tuple[int, int]]:
