@@ -39,7 +39,8 @@ class _View(NamedTuple):
 
     rows: Places
     ends: Places
-    #: Whether the ends are the rows as they are.
+    #: Whether there are rows for all ends, and whether the ends are the rows as they are.
+    complete: bool
     straight: bool
 
 
@@ -56,12 +57,9 @@ def upright(boxes: Sequence[Box], rows: Mapping[Line, int]) -> Ends:
     columns = np.full((2 * len(rows), len(boxes)), UNBOUND)
     for shape, members in by_shape.items():
         some = np.array([ends(boxes[i]) for i in members])
-        columns[np.array(_rows_of(shape, rows), dtype=np.intp)[:, None], members] = some.T
+        its = [row for line in shape.lines for row in (rows[line], rows[line] + 1)]
+        columns[np.array(its, dtype=np.intp)[:, None], members] = some.T
     return columns
-
-
-def _rows_of(shape: Shape, rows: Mapping[Line, int]) -> list[int]:
-    return [row for line in shape.lines for row in (rows[line], rows[line] + 1)]
 
 
 class Columns:
@@ -77,8 +75,8 @@ class Columns:
     """
 
     __slots__ = (
-        "_aside", "_ends", "_hulls", "_items", "_nodes", "_ordered", "_places", "_rows",
-        "_rows_of", "_used", "_views",
+        "_aside", "_ends", "_hulls", "_items", "_nodes", "_ordered", "_places", "_rows", "_used",
+        "_views",
     )  # fmt: skip
 
     _ends: Ends
@@ -93,8 +91,6 @@ class Columns:
     def __init__(self, nodes: Iterable[Node] = ()) -> None:
         #: Line -> the first of its two rows.
         self._rows: dict[Line, int] = {}
-        #: Shape -> the rows of its ends.
-        self._rows_of: dict[Shape, Places] = {}
         #: Shape -> how to bring its ends into the rows that there are.
         self._views: dict[Shape, _View] = {}
         self._aside: dict[Node, None] = {}
@@ -125,10 +121,12 @@ class Columns:
         place = self._used
         if self._ordered and self._places:
             self._ordered = next(reversed(self._places)).serial < node.serial
-        rows = self._rows_of[node.box[5]]
-        if len(rows) < len(self._ends):
+        view = self._view(node.box[5])
+        if view.straight:
+            self._ends[:, place] = ends(node.box)
+        else:
             self._ends[:, place] = UNBOUND
-        self._ends[rows, place] = ends(node.box)
+            self._ends[view.rows, place] = ends(node.box)
         self._nodes[place] = node
         self._items[place] = node.item
         self._places[node] = place
@@ -151,24 +149,22 @@ class Columns:
         """Find the rows for the box of a node; if there are none, keep it aside."""
         if node.box is not None:
             shape = node.box[5]
-            if shape in self._rows_of:
+            if self._view(shape).complete:
                 return True
             new = [line for line in shape.lines if line not in self._rows]
             if len(self._rows) + len(new) <= _MAX_LINES:
                 self._add_rows(new)
-                self._rows_of[shape] = np.array(_rows_of(shape, self._rows), dtype=np.intp)
                 return True
         self._aside[node] = None
         return False
 
     def _add_rows(self, lines: list[Line]) -> None:
-        if lines:
-            for line in lines:
-                self._rows[line] = 2 * len(self._rows)
-            more = np.full((2 * len(lines), self._ends.shape[1]), UNBOUND)
-            more[:, [node is None for node in self._nodes]] = np.nan
-            self._ends = np.concatenate([self._ends, more])
-            self._views.clear()
+        for line in lines:
+            self._rows[line] = 2 * len(self._rows)
+        more = np.full((2 * len(lines), self._ends.shape[1]), UNBOUND)
+        more[:, [node is None for node in self._nodes]] = np.nan
+        self._ends = np.concatenate([self._ends, more])
+        self._views.clear()
 
     def _close_up(self) -> None:
         kept = sorted(self._places, key=_SERIAL)
@@ -198,9 +194,12 @@ class Columns:
 
     def first_above(self, probe: Probe) -> Node | None:
         """Return the node of least serial that covers an item with a box."""
-        nodes = self._may_be_above(probe)
         if self.says_all(probe.box):
-            return min(nodes, key=_SERIAL, default=None)
+            places = self._outside(probe)
+            if len(places) <= 1:
+                return self._nodes[places[0]] if len(places) else None  # type: ignore[no-any-return]
+            return min(self._nodes[places].tolist(), key=_SERIAL)
+        nodes = self._may_be_above(probe)
         nodes.sort(key=_SERIAL)
         return next((node for node in nodes if _is_sure(node, probe) or probe.above(node)), None)
 
@@ -237,7 +236,7 @@ class Columns:
         view = self._view(probe.box[5])
         if view.straight:
             return self._sweep(np.greater_equal, probe.column)
-        if len(view.rows) < len(probe.column):
+        if not view.complete:
             # Something is asked that no node here asks for.
             return _NOWHERE
         # What is unbound lies below everything: other rows need no look.
@@ -252,7 +251,8 @@ class Columns:
 
     def _column(self, probe: Probe) -> Column:
         """Return the box of an item in the rows that there are, upright."""
-        view = self._view(probe.box[5])
+        shape = probe.box[5]
+        view = self._views.get(shape) or self._view(shape)
         if view.straight:
             return probe.column
         column = np.full((len(self._ends), 1), UNBOUND)
@@ -269,11 +269,14 @@ class Columns:
                 if start is not None:
                     rows += (start, start + 1)
                     picked += (2 * i, 2 * i + 1)
-            straight = rows == list(range(len(self._ends))) and len(rows) == 2 * len(shape.lines)
             if len(self._views) >= _MANY:
                 self._views.clear()
+            complete = len(rows) == 2 * len(shape.lines)
             view = self._views[shape] = _View(
-                np.array(rows, dtype=np.intp), np.array(picked, dtype=np.intp), straight
+                np.array(rows, dtype=np.intp),
+                np.array(picked, dtype=np.intp),
+                complete,
+                complete and rows == list(range(2 * len(self._rows))),
             )
         return view
 

@@ -22,9 +22,9 @@ from posetlib.search import Place, Search, hangs_below, highest_of, lowest_of
 __all__ = ["IndexedSearch"]
 
 # From so many nodes on, a sweep over columns is faster than a look at each.
-_LONG: Final = 96
+_LONG: Final = 160
 # Columns are kept until a list is as short as this, so that they do not come and go.
-_SHORT: Final = 48
+_SHORT: Final = 80
 
 _SERIAL: Final = attrgetter("serial")
 

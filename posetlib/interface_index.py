@@ -157,15 +157,18 @@ class IndexedLinks(Links):
     def _count(self, node: Node, lone: int) -> None:
         """Add to the number of lone interfaces below the ancestors of a node."""
         if lone:
-            for above in _ancestors(node):
-                above.lone += lone
+            while node.parents:
+                node = node.parents[0]
+                node.lone += lone
 
     def _gain(self, node: Node, bits: int) -> None:
-        for above in _ancestors(node):
-            grown = above.mask | bits
-            if grown == above.mask:
+        """Add bits to the masks of the ancestors of a node, up to one that has them."""
+        while node.parents:
+            node = node.parents[0]
+            grown = node.mask | bits
+            if grown == node.mask:
                 return
-            above.mask = grown
+            node.mask = grown
 
     def _lose(self, node: Node, bits: int) -> None:
         if bits and node.parents:
