@@ -6,11 +6,9 @@ notifications below it. A range picks two rows, and what lies between them satis
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
-from workloads.columns import Booleans, Columns, Integers, Points
+from workloads.columns import Columns, Integers, Points
 from workloads.covering import Words, bit_pairs
 
 __all__ = ["Audience", "interfaces_of"]
@@ -75,8 +73,3 @@ def interfaces_of(
     which, notification = bit_pairs(told)
     order = np.lexsort((which, notification))
     return notification[order], held[which[order]]
-
-
-def is_silent(notifications: Sequence[object]) -> Booleans:
-    """Return which notifications are none: a JSON text that is no object."""
-    return np.array([not isinstance(each, dict) for each in notifications], np.bool_)
