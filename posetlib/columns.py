@@ -196,9 +196,8 @@ class Columns:
         """Return the node of least serial that covers an item with a box."""
         if self.says_all(probe.box):
             places = self._outside(probe)
-            if len(places) <= 1:
-                return self._nodes[places[0]] if len(places) else None  # type: ignore[no-any-return]
-            return min(self._nodes[places].tolist(), key=_SERIAL)
+            found: list[Node] = self._nodes[places].tolist() if len(places) else []
+            return min(found, key=_SERIAL, default=None) if len(found) != 1 else found[0]
         nodes = self._may_be_above(probe)
         nodes.sort(key=_SERIAL)
         return next((node for node in nodes if _is_sure(node, probe) or probe.above(node)), None)
