@@ -80,7 +80,7 @@ def _endings(ends: Ends, came: dict[int, int]) -> list[float]:
 
 
 def edges_of(ends: Ends) -> Edges:
-    """Return the edges of the order of different boxes, parents and then children in turn.
+    """Return the edges of the order of different boxes, as pairs of a parent and a child.
 
     Every pair is compared once; then each box takes for a child the first of those inside it that
     is in no other child. In lexical order of the columns a box comes before what it contains, so
@@ -98,7 +98,6 @@ def edges_of(ends: Ends) -> Edges:
             child = (left & -left).bit_length() - 1
             edges.append((parent, number[child]))
             left &= kept_out[child]
-    edges.sort()
     return edges
 
 

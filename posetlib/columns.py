@@ -75,13 +75,14 @@ class Columns:
     """
 
     __slots__ = (
-        "_aside", "_ends", "_hulls", "_items", "_nodes", "_ordered", "_places", "_rows", "_used",
-        "_views",
+        "_aside", "_ends", "_hulls", "_items", "_nodes", "_ordered", "_places", "_rows",
+        "_serials", "_used", "_views",
     )  # fmt: skip
 
     _ends: Ends
     _nodes: NDArray[np.object_]
     _items: NDArray[np.object_]
+    _serials: NDArray[np.int64]
     _places: dict[Node, int]
     #: How many places were ever used.
     _used: int
@@ -129,6 +130,7 @@ class Columns:
             self._ends[view.rows, place] = ends(node.box)
         self._nodes[place] = node
         self._items[place] = node.item
+        self._serials[place] = node.serial
         self._places[node] = place
         self._used = place + 1
         self._hulls += not node.box[5].exact
@@ -179,6 +181,8 @@ class Columns:
         self._nodes[:used] = nodes
         self._items = np.empty(size, dtype=object)
         self._items[:used] = [node.item for node in nodes]
+        self._serials = np.empty(size, dtype=np.int64)
+        self._serials[:used] = [node.serial for node in nodes]
         self._places = dict(zip(nodes, range(used), strict=True))
         self._used = used
         self._ordered = True
@@ -194,13 +198,21 @@ class Columns:
 
     def first_above(self, probe: Probe) -> Node | None:
         """Return the node of least serial that covers an item with a box."""
-        if self.says_all(probe.box):
-            places = self._outside(probe)
-            found: list[Node] = self._nodes[places].tolist() if len(places) else []
-            return min(found, key=_SERIAL, default=None) if len(found) != 1 else found[0]
-        nodes = self._may_be_above(probe)
-        nodes.sort(key=_SERIAL)
-        return next((node for node in nodes if _is_sure(node, probe) or probe.above(node)), None)
+        if self._aside:
+            return min(self.above(probe), key=_SERIAL, default=None)
+        places = self._outside(probe)
+        if len(places) > 1:
+            serials = self._serials[places]
+            if self.says_all(probe.box):
+                places = places[serials.argmin() :]
+            else:
+                places = places[serials.argsort()]
+        gaps = probe.box[6]
+        for place in places.tolist():
+            node: Node = self._nodes[place]
+            if _is_sure(node, probe) or (node.box[6] | gaps == gaps and probe.above(node)):
+                return node
+        return None
 
     def below(self, probe: Probe) -> list[Node]:
         """Return the nodes that an item with a box covers."""

@@ -15,16 +15,18 @@ from typing import Final
 from posetlib.change import Item
 from posetlib.columns import Columns
 from posetlib.links import Links
-from posetlib.nodes import Node
+from posetlib.nodes import Node, Nodes
 from posetlib.relation import Probe
 from posetlib.search import Place, Search, hangs_below, highest_of, lowest_of
 
 __all__ = ["IndexedSearch"]
 
-# From so many nodes on, a sweep over columns is faster than a look at each.
-_LONG: Final = 160
+# From so many nodes on, a sweep over columns is faster than a look at each: at each box, if all are
+# of one shape, or else at each filter that may be comparable.
+_LONG: Final = 256
+_LONG_IF_MIXED: Final = 64
 # Columns are kept until a list is as short as this, so that they do not come and go.
-_SHORT: Final = 80
+_SHORT: Final = 32
 
 _SERIAL: Final = attrgetter("serial")
 
@@ -115,7 +117,7 @@ class IndexedSearch(Search):
 
     def _swept(self, one: Node | Probe) -> Columns | None:
         """Return the columns of all nodes, unless a walk has fewer of them to ask."""
-        if one.box is None or len(self._links.nodes) < _LONG:
+        if one.box is None or len(self._links.nodes) < _LONG_IF_MIXED:
             return None
         columns = self._everything()
         return columns if columns.aside <= _SHORT else None
@@ -209,7 +211,7 @@ class IndexedSearch(Search):
         if probe.kind is not None and parent is self._links.top:
             return next(self._children_above(probe, parent), None)
         children = parent.children
-        if len(children) < _LONG:
+        if not _is_long(children, probe):
             return next(_covering(probe, children), None)
         return self._children.of(parent, children).first_above(probe)
 
@@ -225,7 +227,7 @@ class IndexedSearch(Search):
         if probe.box is None or among is not None:
             return super().all_below(probe, parent, among=among, skip=skip)
         found: list[Node] = []
-        for siblings, columns in self._lists(parent, probe.kind):
+        for siblings, columns in self._lists(parent, probe):
             if columns is None:
                 found += _covered(probe, siblings)
             else:
@@ -234,25 +236,23 @@ class IndexedSearch(Search):
 
     def _children_above(self, probe: Probe, parent: Node) -> Iterator[Node]:
         """Yield the children of a node that cover the item, in the order of a walk."""
-        for siblings, columns in self._lists(parent, probe.kind):
+        for siblings, columns in self._lists(parent, probe):
             if columns is None:
                 yield from _covering(probe, siblings)
             else:
                 yield from sorted(columns.above(probe), key=_SERIAL)
 
-    def _lists(
-        self, parent: Node, kind: Hashable
-    ) -> Iterator[tuple[Iterable[Node], Columns | None]]:
-        """Yield the children of a node that may be comparable with a kind, by columns if many."""
+    def _lists(self, parent: Node, probe: Probe) -> Iterator[tuple[Iterable[Node], Columns | None]]:
+        """Yield the children of a node that may be comparable with an item, by columns if many."""
+        kind = probe.kind
         if kind is None or parent is not self._links.top:
             children = parent.children
-            long = len(children) >= _LONG
+            long = _is_long(children, probe)
             yield children, self._children.of(parent, children) if long else None
             return
         for each in (None, kind):
             roots = self._links.roots_by_kind.get(each, ())
-            long = len(roots) >= _LONG
-            yield roots, self._roots.of(each, roots) if long else None
+            yield roots, self._roots.of(each, roots) if _is_long(roots, probe) else None
 
     # -- what an interface holds -------------------------------------------------------------------
 
@@ -283,6 +283,17 @@ class IndexedSearch(Search):
         # Whatever hangs below is covered, and boxes leave few of all that the interface holds.
         found = self.held_below(probe, interface, own)
         return [node for node in found if hangs_below(node, own)]
+
+
+def _is_long(nodes: Nodes, probe: Probe) -> bool:
+    """Return whether a list had better be swept."""
+    if len(nodes) < _LONG_IF_MIXED:
+        return False
+    if len(nodes) >= _LONG:
+        return True
+    # Lists that begin and end with the shape of the item are probably of that shape.
+    first, last, shape = nodes[0].box, nodes[-1].box, probe.box[5]
+    return first is None or last is None or first[5] is not shape or last[5] is not shape
 
 
 def _covering(probe: Probe, nodes: Iterable[Node]) -> Iterator[Node]:

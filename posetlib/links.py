@@ -7,7 +7,7 @@ from typing import Any
 
 from posetlib.change import Item
 from posetlib.journal import Journal, Step
-from posetlib.nodes import Node, Traits, insert, remove
+from posetlib.nodes import Node, Traits, insert, ordered, remove
 
 __all__ = ["Links"]
 
@@ -265,12 +265,14 @@ class Links:
         """
         rows = list(rows)
         nodes = [self.enter(item, traits) for item, traits, _ in rows]
+        below: list[list[Node]] = [[] for _ in nodes]
+        above: list[list[Node]] = [[] for _ in nodes]
         for parent, child in edges:
-            above, below = nodes[parent], nodes[child]
-            above.children = insert(above.children, below)
-            below.parents = insert(below.parents, above)
-        for node in nodes:
-            if not node.parents:
+            below[parent].append(nodes[child])
+            above[child].append(nodes[parent])
+        for node, children, parents in zip(nodes, below, above, strict=True):
+            node.children, node.parents = ordered(children), ordered(parents)
+            if not parents:
                 Links._link(self, self.top, node)
         for node, (_, _, interfaces) in zip(nodes, rows, strict=True):
             for moment, interface in enumerate(interfaces, self.clock):

@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 from posetlib.change import Item
 
-__all__ = ["NO_TRAITS", "Node", "Nodes", "Traits", "insert", "remove"]
+__all__ = ["NO_TRAITS", "Node", "Nodes", "Traits", "insert", "ordered", "remove"]
 
 _SERIAL = attrgetter("serial")
 
@@ -78,6 +78,12 @@ class Node:
 
     def __repr__(self) -> str:
         return f"<Node {self.serial}: {self.item} {list(self.interfaces)}>"
+
+
+def ordered(nodes: list[Node]) -> Nodes:
+    """Return some nodes in order."""
+    nodes.sort(key=_SERIAL)
+    return nodes or ()
 
 
 def insert(nodes: Nodes, node: Node) -> list[Node]:

@@ -210,5 +210,6 @@ WORLDS = {
 def use_columns(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let an index keep columns of short lists, too."""
     monkeypatch.setattr(indexed_search, "_LONG", 3)
+    monkeypatch.setattr(indexed_search, "_LONG_IF_MIXED", 3)
     monkeypatch.setattr(indexed_search, "_SHORT", 2)
     monkeypatch.setattr(columns, "_PIVOTS", 2)
