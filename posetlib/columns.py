@@ -97,9 +97,8 @@ class Columns:
         self._aside: dict[Node, None] = {}
         self._ends = np.empty((0, 0))
         self._nodes = np.empty(0, dtype=object)
-        #: How many boxes are not exact.
-        self._hulls = 0
         boxed = [node for node in sorted(nodes, key=_SERIAL) if self._finds_rows(node)]
+        #: How many boxes are not exact.
         self._hulls = sum(not node.box[5].exact for node in boxed)
         self._lay_out(boxed, upright([node.box for node in boxed], self._rows))
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable
 
 from posetlib.links import Links
 from posetlib.nodes import Node
-from posetlib.search import descendants
+from posetlib.search import ancestors, descendants
 
 __all__ = ["IndexedLinks"]
 
@@ -59,7 +59,7 @@ class IndexedLinks(Links):
         path: set[Node] = set()
         for node in self.holders.get(interface, ()):
             path.add(node)
-            path.update(_ancestors(node))
+            path.update(ancestors(node, self.top))
         return path.__contains__
 
     def adds_nothing(self, node: Node, bits: int) -> bool:
@@ -227,12 +227,6 @@ class IndexedLinks(Links):
         for node, index in zip(nodes, indexes, strict=False):
             if index is not None and frozenset(index) != self.index_of(node):
                 self._claims[node] = frozenset(index)
-
-
-def _ancestors(node: Node) -> Iterator[Node]:
-    while node.parents:
-        node = node.parents[0]
-        yield node
 
 
 def _parents_first(top: Node) -> list[Node]:

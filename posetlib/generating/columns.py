@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -81,11 +82,12 @@ class FilterColumns:
         return [" and ".join(row) for row in zip(*parts, strict=True)]
 
 
-class _Clauses:
+class _Clauses(ABC):
     """What the filters ask of one attribute, to be written when asked for."""
 
+    @abstractmethod
     def texts(self) -> list[str]:
-        raise NotImplementedError
+        """Return the clause of each filter, empty where it asks nothing."""
 
 
 _RANGE, _LESS, _MORE, _AT_MOST, _AT_LEAST, _EQUAL, _UNEQUAL, _NOTHING = range(8)
