@@ -50,15 +50,14 @@ class Matcher(Collection[Filter]):
         """Let an interface hold a filter; empty if it does already."""
         if not readable(filter):
             raise TypeError(f"a matcher holds filters, not {type(filter).__name__}")
-        holders = self._pairs.get(filter)
-        if holders is not None and interface in holders:
+        holding = self.give(filter, interface)
+        if not holding:
             return NO_CHANGE
-        hash(interface)
-        new = holders is None
-        if holders is None:
-            holders = self._pairs[filter] = {}
-        holders[interface] = self._enter(filter, interface)
-        return Change(added=(filter,) if new else (), pairs_added=((filter, interface),))
+        return Change.late(
+            lambda: Change(
+                added=(filter,) if holding == 1 else (), pairs_added=((filter, interface),)
+            )
+        )
 
     def remove(self, filter: Filter, interface: Hashable) -> Change:
         """Let go of a pair; UnknownEntryError if it is not there."""
@@ -69,14 +68,42 @@ class Matcher(Collection[Filter]):
 
     def discard(self, filter: Filter, interface: Hashable) -> Change:
         """Let go of a pair if it is there."""
-        holders = self._pairs.get(filter)
-        if holders is None or interface not in holders:
+        holding = self.take(filter, interface)
+        if holding is None:
             return NO_CHANGE
-        place = holders.pop(interface)
+        return Change.late(
+            lambda: Change(
+                removed=() if holding else (filter,), pairs_removed=((filter, interface),)
+            )
+        )
+
+    def give(self, filter: Filter, interface: Hashable) -> int:
+        """Do what ``add`` does, for who knows that it is a filter and does not ask what changed.
+
+        Returns how many interfaces hold the filter now; 0 if this one did already.
+        """
+        hash(interface)  # before anything is done
+        holders = self._pairs.setdefault(filter, {})
+        if interface in holders:
+            return 0
+        holders[interface] = self._enter(filter, interface)
+        return len(holders)
+
+    def take(self, filter: Filter, interface: Hashable) -> int | None:
+        """Do what ``discard`` does, for who does not ask what changed.
+
+        Returns how many interfaces hold the filter still; None if this one did not.
+        """
+        holders = self._pairs.get(filter)
+        if holders is None:
+            return None
+        place = holders.pop(interface, None)
+        if place is None:
+            return None
         if not holders:
             del self._pairs[filter]
         self._leave(filter, interface, place)
-        return Change(removed=() if holders else (filter,), pairs_removed=((filter, interface),))
+        return len(holders)
 
     def clear(self) -> None:
         """Let go of everything."""

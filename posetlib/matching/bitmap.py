@@ -8,6 +8,7 @@ go, and rows become interfaces.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
+from threading import Lock
 from typing import Any, Final
 
 import numpy as np
@@ -60,15 +61,16 @@ class BitmapMatcher(Matcher):
         # None until the next match, which builds everything from the pairs.
         self._slots: Slots | None = None
         self._attributes: dict[str, AttributeBitmaps] = {}
-        # A bit for each place without a pair; whether only the filter itself settles its doubts.
+        # A bit for each place without a pair; by place, whether only its filter settles its doubts.
         self._dead: Words = np.zeros(0, dtype=np.uint64)
         self._odd: _Flags = np.zeros(0, dtype=np.bool_)
-        # By place: pairs whose bits are not written, pairs that are gone, and pairs that are gone
-        # and count no more, but whose bits are still there.
+        # Places whose bits are those of a pair that is gone, and new pairs by place: if a place is
+        # in both, one has followed the other.
+        self._gone: set[int] = set()
         self._pending: dict[int, Filter] = {}
-        self._gone: dict[int, Filter] = {}
-        self._dirty: dict[int, Filter] = {}
         self._built = 0
+        # Several may ask at once, and the first of them folds in what has changed.
+        self._folding = Lock()
         self._rooms: list[Words] = []
         # Which groups were found, as bytes -> their interfaces.
         self._answers: dict[bytes, frozenset[Hashable]] = {}
@@ -99,66 +101,61 @@ class BitmapMatcher(Matcher):
         if self._slots is None:
             return
         if self._pending.pop(place, None) is None:
-            self._gone[place] = filter
+            self._gone.add(place)
         self._slots.give_back(place)
 
     def _forget(self) -> None:
         """Let the next match build everything anew."""
         self._slots = None
         self._attributes = {}
+        self._gone = set()
         self._pending = {}
-        self._gone = {}
-        self._dirty = {}
 
     def _ready(self) -> Slots:
         """Bring the bitmaps up to date, and return the places."""
-        if self._slots is not None and (self._gone or self._pending):
-            self._bury()
+        slots = self._slots
+        if slots is None or self._gone or self._pending:
+            with self._folding:
+                return self._folded()
+        return slots
+
+    def _folded(self) -> Slots:
+        if self._slots is not None:
             self._write(self._slots)
             strays = sum(bitmaps.strays for bitmaps in self._attributes.values())
             if strays > self._built // 8 + 8:
                 self._forget()
         return self._build() if self._slots is None else self._slots
 
-    def _bury(self) -> None:
-        """Let the bits of pairs that are gone count no more; they are still there."""
-        places = np.fromiter(self._gone, dtype=np.intp, count=len(self._gone))
-        np.bitwise_or.at(self._dead, places // WORD, _bit(places))
-        self._dirty.update(self._gone)
-        self._gone = {}
-
     def _write(self, slots: Slots) -> None:
-        """Write the bits of new pairs: over those of pairs that are gone, if need be."""
-        pending, dirty = self._pending, self._dirty
+        """Erase the bits of pairs that are gone, and write those of new pairs."""
+        gone, pending = self._gone, self._pending
         for filter in pending.values():
             for name in filter.attributes:
                 if name not in self._attributes:
                     self._attributes[name] = AttributeBitmaps(
                         slots.words, (), self._built + 1, self._cells
                     )
-        odd = self._odd
         for slot, filter in pending.items():
-            old = dirty.pop(slot, None)
-            if old is not None:
-                constraints = old.constraints
-                for name, bitmaps in self._attributes.items():
-                    bitmaps.erase(slot, constraints.get(name))
-            constraints = filter.constraints
-            settled = True
-            for name, bitmaps in self._attributes.items():
-                settled &= bitmaps.write(slot, constraints.get(name))
-            odd[slot] = not settled
             slots.filters[slot] = filter
-        places = np.fromiter(pending, dtype=np.intp, count=len(pending))
-        np.bitwise_and.at(self._dead, places // WORD, ~_bit(places))
-        self._pending = {}
+            self._odd[slot] = False
+        for name, bitmaps in self._attributes.items():
+            bitmaps.erase(gone)
+            new = [(slot, filter.get(name)) for slot, filter in pending.items()]
+            self._odd[bitmaps.write(new)] = True
+        # Where one pair has followed another, a place is as little free as it was.
+        changed = gone ^ pending.keys()
+        if changed:
+            places = np.fromiter(changed, dtype=np.intp, count=len(changed))
+            np.bitwise_xor.at(self._dead, places // WORD, _bit(places))
+        self._gone, self._pending = set(), {}
 
     def _build(self) -> Slots:
         slots = Slots(interface for holders in self._pairs.values() for interface in holders)
         constrained: dict[str, list[tuple[int, Constraint]]] = {}
         alive = np.zeros(slots.words * WORD, dtype=np.bool_)
         for filter, holders in self._pairs.items():
-            constraints = filter.constraints.items()
+            constraints = list(zip(filter.attributes, filter.terms, strict=True))
             for interface in holders:
                 slot = slots.take(interface)
                 assert slot is not None, "there is room for all"
@@ -292,13 +289,16 @@ class BitmapMatcher(Matcher):
         readings = self._read(chunk)
         lines = [(bitmaps.table, 2 * read.rows) for bitmaps, read in readings]
         doubting, doubts, spare = room[:, : len(chunk)]
-        blocked = self._union([(table, line + DOUBTED) for table, line in lines], doubting, spare)
+        # Of an attribute that is usual, places without a pair refuse every value that is read.
+        refused = any(bitmaps.usual and read.inexact is None for bitmaps, read in readings)
+        free = None if refused else self._dead
+        blocked = _union([(table, line + DOUBTED) for table, line in lines], free, doubting, spare)
         found = _found(slots, blocked)
         # Events for which there is more to find.
         left = np.arange(len(chunk)) if slots.loose else np.flatnonzero(~found.all(axis=1))
         if left.size:
             doubts, spare = doubts[: left.size], spare[: left.size]
-            self._union([(table, line[left] + REFUSED) for table, line in lines], doubts, spare)
+            _union([(table, line[left] + REFUSED) for table, line in lines], free, doubts, spare)
             # Who refuses is also in doubt: what differs is in doubt, and does not refuse.
             doubts ^= blocked.take(left, axis=0, out=spare, mode="clip")
             candidates = _candidates(slots, doubts, left, found)
@@ -325,20 +325,6 @@ class BitmapMatcher(Matcher):
                 check_notification(notification)
         return readings
 
-    def _union(self, lines: list[tuple[Words, _Numbers]], union: Words, spare: Words) -> Words:
-        """Return the OR of the lines of each event, and of the places without a pair."""
-        for i, (table, numbers) in enumerate(lines):
-            if not i:
-                table.take(numbers, axis=0, out=union, mode="clip")
-            elif numbers[0] == numbers[-1] and (numbers == numbers[0]).all():
-                union |= table[numbers[0]]
-            else:
-                union |= table.take(numbers, axis=0, out=spare, mode="clip")
-        if not lines:
-            union[:] = 0
-        union |= self._dead
-        return union
-
     def _settle(
         self,
         slots: Slots,
@@ -351,7 +337,7 @@ class BitmapMatcher(Matcher):
         """Settle the doubts about (event, place) pairs: by columns, or else by the filters."""
         events, places = candidates
         odd = self._odd[places]
-        good = ~odd
+        outside = np.zeros(odd.size, dtype=np.bool_)
         for bitmaps, read in readings:
             if read.inexact is not None:
                 odd |= read.inexact[events]
@@ -359,10 +345,14 @@ class BitmapMatcher(Matcher):
                 lows, highs = bitmaps.columns
                 values = read.floats[events]
                 # What is no float lies outside of nothing: its row has refused who minds.
-                good &= ~((values < lows[places]) | (values > highs[places]))
-        good &= ~odd
-        self.counters.match_tests += int(odd.size - odd.sum())
+                outside |= values < lows[places]
+                outside |= values > highs[places]
+        good = ~(outside | odd)
         _accept(slots, events[good], places[good], found, blocked)
+        asked = int(np.count_nonzero(odd))
+        self.counters.match_tests += odd.size - asked
+        if not asked:
+            return
         for event, place in zip(events[odd].tolist(), places[odd].tolist(), strict=True):
             group = slots.group_of_word[place // WORD]
             if group < len(slots.groups) and found[event, group]:
@@ -372,14 +362,14 @@ class BitmapMatcher(Matcher):
 
     def _interfaces(self, slots: Slots, found: _Flags, blocked: Words) -> list[frozenset[Hashable]]:
         """Return the interfaces of each event: of its groups, and of its loose places."""
-        known, answer = self._answers, self._answer
-        packed = np.packbits(found, axis=1)
-        raw, width = packed.tobytes(), packed.shape[1]
-        if width:
-            keys = [raw[i : i + width] for i in range(0, len(raw), width)]
-            answers = [known[key] if key in known else answer(key) for key in keys]
-        else:
-            answers = [frozenset()] * len(found)
+        answers: list[frozenset[Hashable]] = [frozenset()] * len(found)
+        if slots.groups:
+            packed = np.packbits(found, axis=1)
+            keys = packed.view(f"V{packed.shape[1]}").reshape(-1).tolist()
+            try:
+                answers = list(map(self._answers.__getitem__, keys))
+            except KeyError:
+                answers = list(map(self._answer, keys))
         if not slots.loose:
             return answers
         events, numbers = np.nonzero(_bits(~blocked[:, slots.grouped :]))
@@ -403,6 +393,24 @@ def _found(slots: Slots, blocked: Words) -> _Flags:
     return np.not_equal(groups, _ONES)
 
 
+def _union(
+    lines: list[tuple[Words, _Numbers]], free: Words | None, union: Words, spare: Words
+) -> Words:
+    """Return the OR of the lines of each event, and of the places without a pair if given."""
+    for i, (table, numbers) in enumerate(lines):
+        if not i:
+            table.take(numbers, axis=0, out=union, mode="clip")
+        elif numbers[0] == numbers[-1] and (numbers == numbers[0]).all():
+            union |= table[numbers[0]]
+        else:
+            union |= table.take(numbers, axis=0, out=spare, mode="clip")
+    if not lines:
+        union[:] = 0
+    if free is not None:
+        union |= free
+    return union
+
+
 def _bits(words: Words) -> _Flags:
     """Return words as their bits, the lowest first."""
     listed = np.ascontiguousarray(words, dtype="<u8").view(np.uint8)
@@ -419,13 +427,16 @@ def _candidates(
 ) -> tuple[_Numbers, _Numbers]:
     """Return the (event, place) pairs in doubt whose interface is not found without them."""
     # In numpy, nonzero is quick for what is flat and boolean.
-    events, words = np.divmod((doubts.reshape(-1) != 0).nonzero()[0], doubts.shape[1])
+    flat = doubts.reshape(-1)
+    (doubted,) = (flat != 0).nonzero()
+    events, words = np.divmod(doubted, doubts.shape[1])
     if slots.loose:  # behind the groups, where nothing is found before it is asked
         found = np.column_stack((found, np.zeros(len(found), dtype=np.bool_)))
-    settled = found[left[events], slots.group_of_word[words]]
-    events, words = events[~settled], words[~settled]
-    index, bits = np.nonzero(_bits(doubts[events, words][:, np.newaxis]))
-    return left[events[index]], words[index] * WORD + bits
+    events = left[events]
+    unsettled = ~found[events, slots.group_of_word[words]]
+    (bits,) = _bits(flat[doubted[unsettled]]).nonzero()
+    index = bits // WORD
+    return events[unsettled][index], words[unsettled][index] * WORD + bits % WORD
 
 
 def _accept(
@@ -434,11 +445,12 @@ def _accept(
     """Write down that the filters at the places match the events."""
     words = places // WORD
     groups = slots.group_of_word[words]
-    grouped = groups < len(slots.groups)
-    found[events[grouped], groups[grouped]] = True
-    loose = ~grouped
-    if loose.any():
-        np.bitwise_and.at(blocked, (events[loose], words[loose]), ~_bit(places[loose]))
+    if not slots.loose:
+        found[events, groups] = True
+        return
+    loose = groups == len(slots.groups)
+    np.bitwise_and.at(blocked, (events[loose], words[loose]), ~_bit(places[loose]))
+    found[events[~loose], groups[~loose]] = True
 
 
 def _bit(places: _Numbers) -> Words:

@@ -27,7 +27,7 @@ from posetlib.matching.cells import (
     as_floats,
     float_after,
 )
-from posetlib.matching.footprints import NUMBER_LINE
+from posetlib.matching.footprints import NUMBER_LINE, footprint
 
 __all__ = ["CELLS", "DOUBTED", "REFUSED", "WORD", "AttributeBitmaps", "Words"]
 
@@ -43,6 +43,9 @@ Words = NDArray[np.uint64]
 #: with fewer of them more is left to be checked one by one.
 CELLS: Final = 1024
 _BITS: Final = np.left_shift(np.uint64(1), np.arange(WORD, dtype=np.uint64))
+# Each bit, and all others: numpy works faster with arrays of no dimension than with scalars.
+_BIT: Final = [each.reshape(()) for each in np.split(_BITS, WORD)]
+_OTHERS: Final = [each.reshape(()) for each in np.split(~_BITS, WORD)]
 # Fewer intervals than this are not worth columns.
 _SEVERAL: Final = 16
 
@@ -163,17 +166,39 @@ class AttributeBitmaps:
 
     # -- a few -------------------------------------------------------------------------------------
 
-    def write(self, slot: int, constraint: Constraint | None) -> bool:
-        """Write the bits of a pair to a free place; without a constraint it minds no value.
+    def write(self, pairs: Iterable[tuple[int, Constraint | None]]) -> list[int]:
+        """Write the bits of pairs to free places; without a constraint a pair minds no value.
 
-        O(rows): one word of the rows that a usual range reaches, or of those that an unusual one
-        does not. Returns whether no doubt is left for the filter itself to settle.
+        O(rows) for each: one word of the rows that a usual range reaches, or of those that an
+        unusual one does not. Returns the slots whose doubts only the filter itself can settle.
         """
-        if type(constraint) is Numbers and constraint.is_closed_interval and self.usual:
-            rows = self.cells.reach_interval(constraint.low, constraint.high)
-            if rows is not None and self.columns is not None:
-                self._write_interval(slot, constraint, rows)
-                return True
+        if not self.usual or self.columns is None:
+            return [slot for slot, constraint in pairs if not self._write_any(slot, constraint)]
+        table, reach_interval, bitwise_and = self.table, self.cells.reach_interval, np.bitwise_and
+        (lows, highs), starts, stops = self.columns, self._starts, self._stops
+        odd = []
+        for slot, constraint in pairs:
+            if type(constraint) is Numbers and constraint.is_closed_interval:
+                low, high = constraint.low, constraint.high
+                rows = reach_interval(low, high)
+                if rows is not None:
+                    first, inner_first, inner_last, last = rows
+                    bit = slot % WORD
+                    column = table[2 * first : 2 * last, slot // WORD]
+                    bitwise_and(column, _OTHERS[bit], column)
+                    if first < inner_first:
+                        column[DOUBTED] |= _BITS[bit]
+                    if inner_last < last:
+                        column[-1] |= _BITS[bit]
+                    starts[slot], stops[slot] = 2 * first, 2 * last
+                    lows[slot], highs[slot] = low, high
+                    continue
+            if not self._write_any(slot, constraint):
+                odd.append(slot)
+        return odd
+
+    def _write_any(self, slot: int, constraint: Constraint | None) -> bool:
+        """Write a pair, and return whether no doubt is left for the filter itself to settle."""
         bit = _BITS[slot % WORD]
         column = self.table[:, slot // WORD]
         if self.usual:
@@ -203,31 +228,21 @@ class AttributeBitmaps:
             self.strays += 1
         return settled
 
-    def _write_interval(
-        self, slot: int, interval: Numbers, rows: tuple[int, int, int, int]
-    ) -> None:
-        """Do what ``write`` does, for the most common case."""
-        first, inner_first, inner_last, last = rows
-        word, bit = slot // WORD, _BITS[slot % WORD]
+    def erase(self, slots: Iterable[int]) -> None:
+        """Let the bits at the places of pairs be those of free places; O(rows) for each."""
         table = self.table
-        column = table[2 * first : 2 * last, word]
-        column &= ~bit
-        if first < inner_first:
-            table[2 * first + DOUBTED, word] |= bit
-        if inner_last < last:
-            table[2 * last - 2 + DOUBTED, word] |= bit
-        self._starts[slot], self._stops[slot] = 2 * first, 2 * last
-        assert self.columns is not None
-        self.columns[0][slot], self.columns[1][slot] = interval.low, interval.high
-
-    def erase(self, slot: int, constraint: Constraint | None) -> None:
-        """Let the bits at the place of a pair be those of a free place; O(rows)."""
         if self.usual:
-            column = self.table[self._starts[slot] : self._stops[slot], slot // WORD]
-            column |= _BITS[slot % WORD]
-        elif constraint is not None:
-            column = self.table[:, slot // WORD]
-            column &= ~_BITS[slot % WORD]
+            starts, stops, bitwise_or = self._starts, self._stops, np.bitwise_or
+            for slot in slots:
+                column = table[starts[slot] : stops[slot], slot // WORD]
+                bitwise_or(column, _BIT[slot % WORD], column)
+            return
+        for slot in slots:
+            word, number = slot // WORD, slot % WORD
+            # The pair constrains the attribute, or would have no doubt of what is not read.
+            if table[DOUBTED, word] & _BITS[number]:
+                column = table[:, word]
+                column &= _OTHERS[number]
 
     def _span(self, slot: int, reach: Reach) -> None:
         """Note the lines that a constraint reaches, from the first to the last."""
@@ -241,10 +256,10 @@ class AttributeBitmaps:
             return True
         if self.columns is None or not isinstance(constraint, Numbers):
             return False
-        pieces = constraint.intervals
-        if len(pieces) != 1 or constraint.runs:
+        pieces = footprint(constraint).numbers
+        if len(pieces) != 1 or not pieces[0].sure:
             return False
-        low, high = pieces[0]
+        low, high, _ = pieces[0]
         lows, highs = self.columns
         if low != NUMBER_LINE.lowest:
             lows[slot] = float_after(low)

@@ -135,8 +135,9 @@ class Cells:
         self._string_cuts, few_strings = _cuts(string_ends, STRING_LINE, limit)
         #: Whether there are too many ends for a cut at each.
         self.many_numbers, self.many_strings = not few_numbers, not few_strings
-        # The first float behind each cut.
-        self._thresholds = list(map(float_after, self._number_cuts))
+        # The first float of each row of numbers but the first row, behind so many that every float
+        # reaches that a search among them yields a row.
+        self._thresholds = [-math.inf] * _NUMBERS + list(map(float_after, self._number_cuts))
         self._threshold_array = np.array(self._thresholds, dtype=np.float64)
         self._strings = _NUMBERS + len(self._number_cuts) + 1
         #: The number of rows.
@@ -168,56 +169,45 @@ class Cells:
 
         The first row, the first that it fills, the first beyond those, and the first beyond all.
         """
-        marks = self._marks
-        if marks is None or type(low) is not float or type(high) is not float:
+        if self._fills is None:
             return None
-        if low == -math.inf or high == math.inf:
+        if (type(low) is not float or type(high) is not float) and not (
+            _is_held(low) and _is_held(high)
+        ):
             return None
-        thresholds, before, behind = marks
-        first = bisect_left(thresholds, low)
-        inner_first = first + 1
-        if thresholds[first] == low:
-            # Either the same cut, or one between this float and the last.
-            inner_first += not before[first]
-            first += 1
-        beyond = math.nextafter(high, math.inf)
-        last = bisect_left(thresholds, beyond)
-        met = thresholds[last] == beyond and behind[last]
-        return _NUMBERS + first, _NUMBERS + inner_first, _NUMBERS + last + met, _NUMBERS + last + 1
+        lowest, highest = self._fills
+        first = bisect_right(self._thresholds, low)
+        last = bisect_right(self._thresholds, high)
+        return first, first + (lowest[first] != low), last + (highest[last] == high), last + 1
 
     def reach_intervals(self, lows: Floats, highs: Floats) -> Intervals | None:
         """Return the rows that many closed intervals reach, or None if it cannot be told."""
-        if self._marks is None:
+        if self._fills is None:
             return None
-        thresholds, before, behind = map(np.array, self._marks)
-        first = thresholds.searchsorted(lows)
-        near = thresholds[first] == lows
-        inner_first = first + 1 + (near & ~before[first])
-        first += near
-        beyond = np.nextafter(highs, np.inf)
-        last = thresholds.searchsorted(beyond)
-        met = (thresholds[last] == beyond) & behind[last]
-        inner_last, last = last + met, last + 1
-        open_low, open_high = np.isneginf(lows), np.isposinf(highs)
-        first[open_low] = inner_first[open_low] = 0
-        inner_last[open_high] = last[open_high] = len(self._number_cuts) + 1
-        return Intervals(*(_NUMBERS + each for each in (first, inner_first, inner_last, last)))
+        lowest, highest = map(np.array, self._fills)
+        first = self._threshold_array.searchsorted(lows, side="right")
+        last = self._threshold_array.searchsorted(highs, side="right")
+        inner_first = first + (lowest[first] != lows)
+        inner_last = last + (highest[last] == highs)
+        return Intervals(first, inner_first, inner_last, last + 1)
 
     @cached_property
-    def _marks(self) -> tuple[list[float], list[bool], list[bool]] | None:
-        """The thresholds, and whether each is that of a cut just before or just behind a float.
+    def _fills(self) -> tuple[list[float], list[float]] | None:
+        """For each row of numbers, the ends of a closed interval of floats that just fills it.
 
-        An end may be as near to a cut as floats can tell without being the same cut. The last of
-        each stands for what lies behind all cuts, and equals nothing. None if there are cuts with
-        no float between them.
+        NaN where there is none: an end may be as near to a cut as floats can tell without being the
+        same cut. None if there are cuts with no float between them.
         """
-        if any(one == other for one, other in pairwise(self._thresholds)):
+        thresholds = self._thresholds[_NUMBERS:]
+        if any(one == other for one, other in pairwise(thresholds)):
             return None
-        before, behind = [], []
-        for (number, after), at in zip(self._number_cuts, self._thresholds, strict=True):
-            before.append(not after and number == at)
-            behind.append(bool(after) and number == math.nextafter(at, -math.inf))
-        return [*self._thresholds, math.nan], [*before, False], [*behind, False]
+        no_numbers = [math.nan] * _NUMBERS
+        lowest, highest = [*no_numbers, -math.inf], no_numbers
+        for (number, after), at in zip(self._number_cuts, thresholds, strict=True):
+            lowest.append(at if not after and number == at else math.nan)
+            before = math.nextafter(at, -math.inf)
+            highest.append(before if after and number == before else math.nan)
+        return lowest, [*highest, math.inf]
 
     @staticmethod
     def _reach_few(made: Footprint, sure: Ranges, possible: Ranges) -> None:
@@ -235,7 +225,7 @@ class Cells:
         if kind is float:
             if value != value:
                 return _OTHERS
-            return bisect_right(self._thresholds, value) + _NUMBERS
+            return bisect_right(self._thresholds, value)
         if kind is str:
             return self._string_row(value)
         if value is MISSING:
@@ -268,7 +258,6 @@ class Cells:
         floats = as_floats(values, kinds)
         if floats is not None:
             rows = self._threshold_array.searchsorted(floats, side="right")
-            rows += _NUMBERS
             nan = np.isnan(floats)
             if nan.any():
                 rows[nan] = _OTHERS
@@ -368,6 +357,11 @@ def float_after(cut: tuple[Number, int]) -> float:
     if rounded < number or (after and rounded == number):
         return math.nextafter(rounded, math.inf)
     return rounded
+
+
+def _is_held(number: Number) -> bool:
+    """Return whether float64 surely holds a number."""
+    return type(number) is float or (type(number) is int and abs(number) <= _EXACT_INTEGERS)
 
 
 def _nearest_float(number: Number) -> float:

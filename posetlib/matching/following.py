@@ -62,7 +62,7 @@ class Following:
         if self.matcher is None:
             return
         if readable(item):
-            self.matcher.add(item, interface)
+            self.matcher.give(item, interface)
         else:
             self._foreign = True
             self.matcher = None
@@ -70,7 +70,7 @@ class Following:
     def take(self, item: Item, interface: Hashable) -> None:
         """Be told that an interface does not hold an item any more; O(1)."""
         if self.matcher is not None:
-            self.matcher.discard(item, interface)
+            self.matcher.take(item, interface)
 
     def follow(self, change: Change) -> None:
         """Be told of a change, as a listener; a listener that came earlier is told before us."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from concurrent.futures import ThreadPoolExecutor
 from random import Random
 from typing import Any
 
@@ -10,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import posetlib as pl
+from posetlib.matching import BitmapMatcher
 from tests.filters import strategies
 from tests.filters.oracle import UNIVERSE, spell
 
@@ -120,6 +123,83 @@ def test_ranges_by_the_thousand(name: str, kind: str, interfaces: int) -> None:
         wanted = scan(model.items(), batch)
         assert matcher.match_many(batch) == wanted
         assert [matcher.match(each) for each in batch[:10]] == wanted[:10]
+
+
+# With ends that floats hold and ends that they do not, of other kinds, and on other names.
+OTHERS = [
+    pl.parse_filter(text)
+    for text in (
+        "x in [20, 30] and y in [0, 60]", "x in [9007199254740991, 9007199254740993] and y > 3",
+        "x >= 40", "y < 50.5", "x > 10 and x < 90 and y >= 0", "x in {1, 2, 50} and y in [1, 99]",
+        "x in [1/3, 200/3] and y in [1/7, 99]", "x = 0 and y in [0.0, 100.0]", "x is number",
+        "exists x and exists y", "true", "z = 1", 'x prefix "a"', "x has 3", "x < $y", "x != 50",
+    )
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", ["uniform", "narrow"])
+@pytest.mark.parametrize("interfaces", [4, 500])
+@pytest.mark.parametrize("name", ["bitmap", "bitmap-5"])
+def test_batches_of_updates(name: str, kind: str, interfaces: int) -> None:
+    """Pairs come, go and come again before the next match, often to places just left."""
+    random = Random(f"batches-{name}-{kind}-{interfaces}")
+    model: dict[tuple[pl.Filter, Any], None] = {
+        (filter, i % interfaces): None for i, filter in enumerate(ranges(5, 600, kind))
+    }
+    matcher = MATCHERS[name](model)
+    fresh = iter(ranges(6, 2_000, kind))
+
+    def add(pair: tuple[pl.Filter, Any]) -> None:
+        assert bool(matcher.add(*pair)) == (pair not in model)
+        model[pair] = None
+
+    def remove(pair: tuple[pl.Filter, Any]) -> None:
+        assert matcher.discard(*pair).pairs_removed == (pair,)
+        del model[pair]
+
+    for step in range(12):
+        for _ in range(random.choice((1, 10, 30))):
+            gone = random.choice(list(model))
+            pairs = [
+                (next(fresh) if random.random() < 0.7 else random.choice(OTHERS), gone[1])
+                for _ in range(random.choice((0, 1, 1, 1, 3)))
+            ]
+            remove(gone)
+            for pair in pairs:
+                add(pair)
+                if random.random() < 0.5:  # and another takes its place
+                    remove(pair)
+                    add((next(fresh), gone[1]))
+            if random.random() < 0.3:
+                add(gone)
+        batch: list[dict[str, Any]] = [*points(step, 20)]
+        batch += [{**point, "x": random.choice(VALUES)} for point in points(step + 100, 20)]
+        wanted = scan(model, batch)
+        # Whichever comes first folds in what has changed.
+        if step % 2:
+            assert matcher.match_many(batch[:20]) == wanted[:20]
+        assert [matcher.match(each) for each in batch] == wanted
+        assert matcher.match_many(batch) == wanted
+        assert set(matcher.entries()) == set(model)
+
+
+def test_threads_that_match_together_see_all_that_has_changed() -> None:
+    old, new = ranges(7, 1_000, "narrow"), iter(ranges(8, 1_000, "narrow"))
+    matcher = BitmapMatcher((filter, i % 3) for i, filter in enumerate(old))
+    batch = points(9, 30)
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(4) as pool:
+            for _ in range(10):
+                for filter, interface in matcher.entries()[:60]:
+                    matcher.remove(filter, interface)
+                    matcher.add(next(new), interface)
+                wanted = scan(matcher.entries(), batch)
+                asked = [pool.submit(matcher.match_many, batch) for _ in range(8)]
+                assert all(each.result() == wanted for each in asked)
+    finally:
+        sys.setswitchinterval(interval)
 
 
 def test_what_is_removed_never_comes_back(name: str) -> None:

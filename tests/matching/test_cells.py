@@ -139,16 +139,15 @@ def test_bits_written_one_by_one_are_those_filled_in_at_once(limit: int, usual: 
     assert filled.usual == usual
     table = filled.table.copy()
     # Out, in other places, and in again: nothing stays behind.
-    for slot, constraint in listed:
-        filled.erase(slot, constraint)
-        filled.write(slot, constraints[(slot * 7) % size])
     for slot in range(size):
-        filled.erase(slot, constraints[(slot * 7) % size])
+        filled.erase([slot])
+        filled.write([(slot, constraints[(slot * 7) % size])])
+    filled.erase(range(size))
     if usual:
         assert (filled.table[1:, : size // WORD] == 2**64 - 1).all()
     else:
         assert not filled.table.any()
-    odd = [slot for slot, constraint in listed if not filled.write(slot, constraint)]
+    odd = filled.write(listed)
     assert (filled.table == table).all()
     assert set(odd) == set(filled.odd)
 
