@@ -1,64 +1,75 @@
-"""The search with an index under it: which columns serve which question, and when objects do.
+"""The search with an index under it: which index serves which question.
 
-Short lists of nodes are scanned as objects, by their boxes; long ones as columns, which are made
-when a list is first asked about and follow it from then on. There are columns for the children of
-a node, for the roots of a kind, for what an interface holds, and for all nodes; a table has those
-that its questions need. An item without a box is held against nodes as without an index.
+Lists of nodes are scanned as objects, by their boxes; of a long list a sieve leaves few to scan.
+There are sieves for the children of a node, for the roots of a kind and for what an interface
+holds; each is made when its list is first asked about, and follows it from then on. Questions about
+all nodes are answered by a sweep over columns. An item without a box is held against nodes as
+without an index.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator
+from itertools import chain
 from operator import attrgetter, le
 from typing import Final
 
 from posetlib.change import Item
 from posetlib.columns import Columns
 from posetlib.links import Links
-from posetlib.nodes import Node, Nodes
+from posetlib.nodes import Node
 from posetlib.relation import Probe
 from posetlib.search import Place, Search, hangs_below, highest_of, lowest_of
+from posetlib.sieve import Sieve
 
 __all__ = ["IndexedSearch"]
 
-# From so many nodes on, a sweep over columns is faster than a look at each: at each box, if all are
-# of one shape, or else at each filter that may be comparable.
-_LONG: Final = 256
-_LONG_IF_MIXED: Final = 64
-# Columns are kept until a list is as short as this, so that they do not come and go.
-_SHORT: Final = 32
+# From so many nodes on, a sieve is faster than a look at each.
+_LONG: Final = 32
+# It is kept until a list is as short as this, so that sieves do not come and go.
+_SHORT: Final = 16
+# Tables of fewer nodes are walked, and those in which columns keep more nodes aside.
+_SWEPT: Final = 64
+_ASIDE: Final = 32
 
 _SERIAL: Final = attrgetter("serial")
 
 
 class _Lists:
-    """The columns of lists that are long and were asked about, by who owns the list."""
+    """The sieves of lists that are long and were asked about, by who owns the list."""
 
-    __slots__ = ("_columns",)
+    __slots__ = ("_sieves",)
 
     def __init__(self) -> None:
-        self._columns: dict[Hashable, Columns] = {}
+        self._sieves: dict[Hashable, Sieve] = {}
 
-    def of(self, owner: Hashable, nodes: Iterable[Node]) -> Columns:
-        """Return the columns of a list, made now if there are none."""
-        columns = self._columns.get(owner)
-        if columns is None:
-            columns = self._columns[owner] = Columns(nodes)
-        return columns
+    def above(self, probe: Probe, owner: Hashable, nodes: Collection[Node]) -> Iterable[Node]:
+        """Return those of a list that may cover an item, in order."""
+        return nodes if len(nodes) < _LONG else self._of(owner, nodes).above(probe.box)
+
+    def below(self, probe: Probe, owner: Hashable, nodes: Collection[Node]) -> Iterable[Node]:
+        """Return those of a list that an item may cover, in order."""
+        return nodes if len(nodes) < _LONG else self._of(owner, nodes).below(probe.box)
+
+    def _of(self, owner: Hashable, nodes: Iterable[Node]) -> Sieve:
+        sieve = self._sieves.get(owner)
+        if sieve is None:
+            sieve = self._sieves[owner] = Sieve(nodes)
+        return sieve
 
     def add(self, owner: Hashable, node: Node) -> None:
         """Be told that a node came to a list."""
-        columns = self._columns.get(owner)
-        if columns is not None:
-            columns.add(node)
+        sieve = self._sieves.get(owner)
+        if sieve is not None:
+            sieve.add(node)
 
     def remove(self, owner: Hashable, node: Node) -> None:
-        """Be told that a node went from a list; the columns go when it has become short."""
-        columns = self._columns.get(owner)
-        if columns is not None:
-            columns.remove(node)
-            if len(columns) < _SHORT:
-                del self._columns[owner]
+        """Be told that a node went from a list; its sieve goes when it has become short."""
+        sieve = self._sieves.get(owner)
+        if sieve is not None:
+            sieve.remove(node)
+            if len(sieve) < _SHORT:
+                del self._sieves[owner]
 
 
 class IndexedSearch(Search):
@@ -95,13 +106,13 @@ class IndexedSearch(Search):
             self._links.on_leave.append(self._all.remove)
         return self._all
 
-    def _held_by(self, interface: Hashable) -> Columns:
-        """Return the columns of what an interface holds; followed like those of all nodes."""
+    def _holding(self) -> _Lists:
+        """Return the sieves of what interfaces hold; followed from when they are first asked."""
         if self._held is None:
             held = self._held = _Lists()
             self._links.on_give.append(lambda node, interface: held.add(interface, node))
             self._links.on_take.append(lambda node, interface: held.remove(interface, node))
-        return self._held.of(interface, self._links.holders[interface])
+        return self._held
 
     # -- any structure -----------------------------------------------------------------------------
 
@@ -117,10 +128,10 @@ class IndexedSearch(Search):
 
     def _swept(self, one: Node | Probe) -> Columns | None:
         """Return the columns of all nodes, unless a walk has fewer of them to ask."""
-        if one.box is None or len(self._links.nodes) < _LONG_IF_MIXED:
+        if one.box is None or len(self._links.nodes) < _SWEPT:
             return None
         columns = self._everything()
-        return columns if columns.aside <= _SHORT else None
+        return columns if columns.aside <= _ASIDE else None
 
     def covering_items(self, probe: Probe, own: Node | None) -> tuple[Item, ...]:
         """Return what covers the item, but its own node, in order of insertion."""
@@ -201,19 +212,15 @@ class IndexedSearch(Search):
     ) -> Node | None:
         """Return the first child of a node that covers the item, a preferred one if there is one.
 
-        One look at each box, or one sweep over them all.
+        One look at each box, or at each that a sieve leaves.
         """
         if probe.box is None:
             return super().first_above(probe, parent, prefers=prefers, skip=skip)
-        if prefers is not None:
-            good = list(self._children_above(probe, parent))
-            return next(filter(prefers, good), good[0] if good else None)
-        if probe.kind is not None and parent is self._links.top:
-            return next(self._children_above(probe, parent), None)
-        children = parent.children
-        if not _is_long(children, probe):
-            return next(_covering(probe, children), None)
-        return self._children.of(parent, children).first_above(probe)
+        good = _covering(probe, self._children_above(probe, parent))
+        if prefers is None:
+            return next(good, None)
+        found = list(good)
+        return next(filter(prefers, found), found[0] if found else None)
 
     def all_below(
         self,
@@ -226,33 +233,27 @@ class IndexedSearch(Search):
         """Return the children of a node that the item covers, in order."""
         if probe.box is None or among is not None:
             return super().all_below(probe, parent, among=among, skip=skip)
-        found: list[Node] = []
-        for siblings, columns in self._lists(parent, probe):
-            if columns is None:
-                found += _covered(probe, siblings)
-            else:
-                found += sorted(columns.below(probe), key=_SERIAL)
-        return found
+        return list(_covered(probe, self._children_below(probe, parent)))
 
-    def _children_above(self, probe: Probe, parent: Node) -> Iterator[Node]:
-        """Yield the children of a node that cover the item, in the order of a walk."""
-        for siblings, columns in self._lists(parent, probe):
-            if columns is None:
-                yield from _covering(probe, siblings)
-            else:
-                yield from sorted(columns.above(probe), key=_SERIAL)
-
-    def _lists(self, parent: Node, probe: Probe) -> Iterator[tuple[Iterable[Node], Columns | None]]:
-        """Yield the children of a node that may be comparable with an item, by columns if many."""
+    def _children_above(self, probe: Probe, parent: Node) -> Iterable[Node]:
+        """Return the children of a node that may cover the item, in the order of a walk."""
         kind = probe.kind
         if kind is None or parent is not self._links.top:
-            children = parent.children
-            long = _is_long(children, probe)
-            yield children, self._children.of(parent, children) if long else None
-            return
-        for each in (None, kind):
-            roots = self._links.roots_by_kind.get(each, ())
-            yield roots, self._roots.of(each, roots) if _is_long(roots, probe) else None
+            return self._children.above(probe, parent, parent.children)
+        roots = self._links.roots_by_kind
+        return chain.from_iterable(
+            self._roots.above(probe, each, roots.get(each, ())) for each in (None, kind)
+        )
+
+    def _children_below(self, probe: Probe, parent: Node) -> Iterable[Node]:
+        """Return the children of a node that the item may cover, in the order of a walk."""
+        kind = probe.kind
+        if kind is None or parent is not self._links.top:
+            return self._children.below(probe, parent, parent.children)
+        roots = self._links.roots_by_kind
+        return chain.from_iterable(
+            self._roots.below(probe, each, roots.get(each, ())) for each in (None, kind)
+        )
 
     # -- what an interface holds -------------------------------------------------------------------
 
@@ -261,19 +262,15 @@ class IndexedSearch(Search):
         if probe.box is None:
             return super().is_held_above(probe, interface)
         holders = self._links.holders.get(interface, ())
-        if len(holders) >= _LONG:
-            return bool(self._held_by(interface).above(probe))
-        return any(True for _ in _covering(probe, holders))
+        some = self._holding().above(probe, interface, holders)
+        return any(True for _ in _covering(probe, some))
 
     def held_below(self, probe: Probe, interface: Hashable, own: Node | None = None) -> list[Node]:
         """Return the nodes that an interface holds and the item covers, in order."""
         if probe.box is None:
             return super().held_below(probe, interface, own)
         holders = self._links.holders.get(interface, ())
-        if len(holders) >= _LONG:
-            found = self._held_by(interface).below(probe)
-        else:
-            found = list(_covered(probe, holders))
+        found = _covered(probe, self._holding().below(probe, interface, holders))
         return sorted((node for node in found if node is not own), key=_SERIAL)
 
     def held_in_tree(self, probe: Probe, interface: Hashable, own: Node) -> list[Node]:
@@ -283,17 +280,6 @@ class IndexedSearch(Search):
         # Whatever hangs below is covered, and boxes leave few of all that the interface holds.
         found = self.held_below(probe, interface, own)
         return [node for node in found if hangs_below(node, own)]
-
-
-def _is_long(nodes: Nodes, probe: Probe) -> bool:
-    """Return whether a list had better be swept."""
-    if len(nodes) < _LONG_IF_MIXED:
-        return False
-    if len(nodes) >= _LONG:
-        return True
-    # Lists that begin and end with the shape of the item are probably of that shape.
-    first, last, shape = nodes[0].box, nodes[-1].box, probe.box[5]
-    return first is None or last is None or first[5] is not shape or last[5] is not shape
 
 
 def _covering(probe: Probe, nodes: Iterable[Node]) -> Iterator[Node]:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from posetlib import columns, indexed_search
+from posetlib import columns, indexed_search, sieve
 from posetlib.constraints.numbers import Numbers
 from posetlib.constraints.types import TypeHierarchy
 from posetlib.filters import Filter
@@ -208,8 +208,11 @@ WORLDS = {
 
 
 def use_columns(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let an index keep columns of short lists, too."""
+    """Let an index have sieves of short lists, and columns of few nodes, too."""
     monkeypatch.setattr(indexed_search, "_LONG", 3)
-    monkeypatch.setattr(indexed_search, "_LONG_IF_MIXED", 3)
     monkeypatch.setattr(indexed_search, "_SHORT", 2)
+    monkeypatch.setattr(indexed_search, "_SWEPT", 3)
+    monkeypatch.setattr(sieve, "_CELLS", 4)
+    monkeypatch.setattr(sieve, "_MAX_LINES", 3)
+    monkeypatch.setattr(sieve, "_ROOM", 2)
     monkeypatch.setattr(columns, "_PIVOTS", 2)

@@ -1,0 +1,223 @@
+"""Nodes as bits: a look at each end of a box leaves few nodes of a long list to be asked."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import accumulate
+from operator import attrgetter, or_
+from typing import Final, NamedTuple
+
+from posetlib.boxes import Box, Line, Shape, ends
+from posetlib.nodes import Node
+
+__all__ = ["Sieve"]
+
+# The ends of boxes on a line are told apart by so many cells.
+_CELLS: Final = 16
+# A sieve has no more lines than these: it lets through what others would hold back.
+_MAX_LINES: Final = 64
+# Room for so many nodes more than there are, at least.
+_ROOM: Final = 16
+# How many shapes of items are remembered.
+_MANY: Final = 4096
+_SERIAL: Final = attrgetter("serial")
+
+
+class _Rank:
+    """Which nodes have a smaller number: by cells, of about as many nodes each."""
+
+    __slots__ = ("bounds", "masks")
+
+    def __init__(self, values: Sequence[float] = (), bits: Sequence[int] = ()) -> None:
+        some = sorted(values)
+        #: Where the cells end, all but the last one.
+        self.bounds = sorted({some[len(some) * i // _CELLS] for i in range(1, _CELLS) if some})
+        cells = [0] * (_CELLS + 1)
+        for value, bit in zip(values, bits, strict=True):
+            cells[bisect_right(self.bounds, value) + 1] |= bit
+        #: For each cell the nodes in the cells before it, and last the nodes in all of them.
+        self.masks = list(accumulate(cells, or_))
+
+    def add(self, value: float, bit: int) -> None:
+        """Take a node in."""
+        masks = self.masks
+        for i in range(bisect_right(self.bounds, value) + 1, _CELLS + 1):
+            masks[i] |= bit
+
+
+class _Ends:
+    """The nodes by both ends of their boxes on a line, and those that have none there."""
+
+    __slots__ = ("high", "lacking", "low")
+
+    def __init__(self, low: _Rank, high: _Rank, lacking: int) -> None:
+        self.low = low
+        self.high = high
+        self.lacking = lacking
+
+
+class _Plan(NamedTuple):
+    """Where the ends of a shape are looked up."""
+
+    #: What there is for its lines, and the number of the first end of each.
+    within: list[tuple[_Ends, int]]
+    #: What there is for other lines.
+    others: list[_Ends]
+    #: Whether it asks for something that no node asks for.
+    is_alone: bool
+
+
+class Sieve:
+    """Nodes of which those that cover an item, or are covered by it, are to be found.
+
+    Each node is a bit. On each line the nodes are sorted, coarsely, by both ends of their boxes:
+    only what is in the right cells at every end may be comparable with an item, and whoever asks
+    holds the item against that. Nodes that go leave their places to themselves, in case that they
+    come back. When there are twice as many places as there were nodes, those that are there close
+    up, and the cells are chosen anew.
+    """
+
+    __slots__ = (
+        "_boxed", "_boxless", "_lines", "_nodes", "_ordered", "_places", "_plans", "_room",
+    )  # fmt: skip
+
+    def __init__(self, nodes: Iterable[Node]) -> None:
+        self._lay_out(nodes)
+
+    def __len__(self) -> int:
+        return (self._boxed | self._boxless).bit_count()
+
+    # -- changing ----------------------------------------------------------------------------------
+
+    def _lay_out(self, nodes: Iterable[Node]) -> None:
+        #: By place, which is the number of the bit.
+        self._nodes = sorted(nodes, key=_SERIAL)
+        self._places = dict(zip(self._nodes, range(len(self._nodes)), strict=True))
+        self._room = 2 * len(self._nodes) + _ROOM
+        #: Whether the nodes came in the order of their serials: they do, unless some came back.
+        self._ordered = True
+        #: The nodes with and without a box that are still there.
+        self._boxed = self._boxless = 0
+        found: dict[Line, tuple[list[float], list[float], list[int]]] = {}
+        for node, place in self._places.items():
+            bit = 1 << place
+            if node.box is None:
+                self._boxless |= bit
+                continue
+            self._boxed |= bit
+            its = ends(node.box)
+            for i, line in enumerate(node.box[5].lines):
+                lows, highs, bits = found.setdefault(line, ([], [], []))
+                lows.append(its[2 * i])
+                highs.append(its[2 * i + 1])
+                bits.append(bit)
+        self._lines = {
+            line: _Ends(_Rank(lows, bits), _Rank(highs, bits), self._boxed - sum(bits))
+            for line, (lows, highs, bits) in list(found.items())[:_MAX_LINES]
+        }
+        self._plans: dict[Shape, _Plan] = {}
+
+    def add(self, node: Node) -> None:
+        """Take a node in; O(1) for one that comes back, otherwise O(lines), amortised."""
+        place = self._places.get(node)
+        if place is None:
+            if len(self._nodes) == self._room:
+                self._lay_out([*self._at(self._boxed | self._boxless), node])
+                return
+            place = self._enter(node)
+        if node.box is None:
+            self._boxless |= 1 << place
+        else:
+            self._boxed |= 1 << place
+
+    def remove(self, node: Node) -> None:
+        """Let a node go; O(1)."""
+        if node.box is None:
+            self._boxless ^= 1 << self._places[node]
+        else:
+            self._boxed ^= 1 << self._places[node]
+
+    def _enter(self, node: Node) -> int:
+        """Make a place for a node."""
+        place = len(self._nodes)
+        if node.box is not None:
+            bit = 1 << place
+            shape, its = node.box[5], ends(node.box)
+            if self._plan(shape).is_alone:
+                self._add_lines(shape)
+            within, others, _ = self._plan(shape)
+            for known, i in within:
+                known.low.add(its[i], bit)
+                known.high.add(its[i + 1], bit)
+            for known in others:
+                known.lacking |= bit
+        self._ordered = self._ordered and (not place or self._nodes[-1].serial < node.serial)
+        self._nodes.append(node)
+        self._places[node] = place
+        return place
+
+    def _add_lines(self, shape: Shape) -> None:
+        everything = (1 << len(self._nodes)) - 1
+        for line in shape.lines:
+            if line not in self._lines and len(self._lines) < _MAX_LINES:
+                self._lines[line] = _Ends(_Rank(), _Rank(), everything)
+        self._plans.clear()
+
+    # -- asking ------------------------------------------------------------------------------------
+
+    def above(self, box: Box) -> Iterator[Node]:
+        """Yield the nodes that may cover an item with a box, in order."""
+        shape = box[5]
+        within, others, _ = self._plans.get(shape) or self._plan(shape)
+        its = ends(box)
+        left = self._boxed
+        for known in others:
+            left &= known.lacking
+        for known, i in within:
+            low, high = known.low, known.high
+            around = (
+                low.masks[bisect_right(low.bounds, its[i]) + 1]
+                & high.masks[bisect_right(high.bounds, its[i + 1]) + 1]
+            )
+            left &= around | known.lacking
+        return self._at(left | self._boxless)
+
+    def below(self, box: Box) -> Iterator[Node]:
+        """Yield the nodes that an item with a box may cover, in order."""
+        shape = box[5]
+        within, _, is_alone = self._plans.get(shape) or self._plan(shape)
+        its = ends(box)
+        out = self._boxed if is_alone else 0
+        for known, i in within:
+            low, high = known.low, known.high
+            out |= (
+                low.masks[bisect_right(low.bounds, its[i])]
+                | high.masks[bisect_right(high.bounds, its[i + 1])]
+                | known.lacking
+            )
+        return self._at(self._boxed & ~out | self._boxless)
+
+    def _at(self, bits: int) -> Iterator[Node]:
+        picked = self._picked(bits)
+        return picked if self._ordered else iter(sorted(picked, key=_SERIAL))
+
+    def _picked(self, bits: int) -> Iterator[Node]:
+        nodes = self._nodes
+        while bits:
+            lowest = bits & -bits
+            bits ^= lowest
+            yield nodes[lowest.bit_length() - 1]
+
+    def _plan(self, shape: Shape) -> _Plan:
+        plan = self._plans.get(shape)
+        if plan is None:
+            if len(self._plans) >= _MANY:
+                self._plans.clear()
+            lines = self._lines
+            within = [(lines[line], 2 * i) for i, line in enumerate(shape.lines) if line in lines]
+            others = [known for line, known in lines.items() if line not in shape.lines]
+            missing = len(within) < len(shape.lines)
+            plan = _Plan(within, others, missing and len(lines) < _MAX_LINES)
+            self._plans[shape] = plan
+        return plan
