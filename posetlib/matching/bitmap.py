@@ -8,6 +8,8 @@ go, and rows become interfaces.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
+from functools import reduce
+from operator import or_
 from threading import Lock
 from typing import Any, Final
 
@@ -19,7 +21,7 @@ from posetlib.constraints.base import Constraint
 from posetlib.filters import Filter
 from posetlib.matching.base import Matcher, Notification, check_notification
 from posetlib.matching.bitmaps import CELLS, DOUBTED, REFUSED, WORD, AttributeBitmaps, Words
-from posetlib.matching.cells import Readings
+from posetlib.matching.cells import UNKNOWN, Readings
 from posetlib.matching.slots import Slots
 from posetlib.values import MISSING, lookup
 
@@ -61,8 +63,11 @@ class BitmapMatcher(Matcher):
         # None until the next match, which builds everything from the pairs.
         self._slots: Slots | None = None
         self._attributes: dict[str, AttributeBitmaps] = {}
-        # A bit for each place without a pair; by place, whether only its filter settles its doubts.
+        # A bit for each place without a pair, and the same as a table of one row. It is read with
+        # the tables of attributes, unless a usual one is among them, where free places refuse all.
         self._dead: Words = np.zeros(0, dtype=np.uint64)
+        self._free: Words = _single_row(self._dead)
+        # By place, whether only its filter settles its doubts.
         self._odd: _Flags = np.zeros(0, dtype=np.bool_)
         # Places whose bits are those of a pair that is gone, and new pairs by place: if a place is
         # in both, one has followed the other.
@@ -120,6 +125,7 @@ class BitmapMatcher(Matcher):
         return slots
 
     def _folded(self) -> Slots:
+        """Fold in what has changed, or build everything, and return the places."""
         if self._slots is not None:
             self._write(self._slots)
             strays = sum(bitmaps.strays for bitmaps in self._attributes.values())
@@ -142,7 +148,8 @@ class BitmapMatcher(Matcher):
         for name, bitmaps in self._attributes.items():
             bitmaps.erase(gone)
             new = [(slot, filter.get(name)) for slot, filter in pending.items()]
-            self._odd[bitmaps.write(new)] = True
+            for slot in bitmaps.write(new):
+                self._odd[slot] = True
         # Where one pair has followed another, a place is as little free as it was.
         changed = gone ^ pending.keys()
         if changed:
@@ -169,6 +176,7 @@ class BitmapMatcher(Matcher):
             for name, listed in constrained.items()
         }
         self._dead = ~_packed(alive)
+        self._free = _single_row(self._dead)
         self._odd = np.zeros(alive.size, dtype=np.bool_)
         for bitmaps in self._attributes.values():
             bitmaps.free(self._dead)
@@ -184,15 +192,11 @@ class BitmapMatcher(Matcher):
         """Return the interfaces that hold a matching filter."""
         slots = self._ready()
         rows = self._rows(notification)
-        blocked = self._dead
-        for table, row in rows:
-            blocked = blocked | table[2 * row + DOUBTED]
+        blocked: Words = reduce(or_, [table[2 * row + DOUBTED] for table, row in rows])
         answer = self._answer(np.packbits(_found(slots, blocked)).tobytes())
         if len(answer) == len(slots.groups) and not slots.loose:
             return answer
-        refused = self._dead
-        for table, row in rows:
-            refused = refused | table[2 * row + REFUSED]
+        refused: Words = reduce(or_, [table[2 * row + REFUSED] for table, row in rows])
         more: set[Hashable] = set()
         if slots.loose:
             sure = np.flatnonzero(_bits(~blocked[slots.grouped :])) + slots.grouped * WORD
@@ -201,19 +205,24 @@ class BitmapMatcher(Matcher):
         return answer.union(more) if more else answer
 
     def _rows(self, notification: Notification) -> list[tuple[Words, int]]:
-        """Return the table and the row of each attribute."""
+        """Return the table and the row of each attribute, and of free places if need be."""
         rows = []
+        closed = False
         try:
             for name, bitmaps in self._attributes.items():
                 value = notification.get(name, MISSING)
                 if value is MISSING and "." in name:
                     value = lookup(notification, name)
-                rows.append((bitmaps.table, bitmaps.cells.row(value)))
+                row = bitmaps.cells.row(value)
+                rows.append((bitmaps.table, row))
+                closed |= bitmaps.usual and row != UNKNOWN
         except AttributeError:
             check_notification(notification)
             raise
         if not rows:
             check_notification(notification)
+        if not closed:
+            rows.append((self._free, 0))
         return rows
 
     def _ask(
@@ -289,16 +298,16 @@ class BitmapMatcher(Matcher):
         readings = self._read(chunk)
         lines = [(bitmaps.table, 2 * read.rows) for bitmaps, read in readings]
         doubting, doubts, spare = room[:, : len(chunk)]
-        # Of an attribute that is usual, places without a pair refuse every value that is read.
-        refused = any(bitmaps.usual and read.inexact is None for bitmaps, read in readings)
-        free = None if refused else self._dead
-        blocked = _union([(table, line + DOUBTED) for table, line in lines], free, doubting, spare)
+        if not any(bitmaps.usual and read.inexact is None for bitmaps, read in readings):
+            lines.append((self._free, np.zeros(len(chunk), dtype=np.intp)))
+        blocked = _union([(table, line + DOUBTED) for table, line in lines], doubting, spare)
         found = _found(slots, blocked)
         # Events for which there is more to find.
-        left = np.arange(len(chunk)) if slots.loose else np.flatnonzero(~found.all(axis=1))
+        all_found = np.logical_and.reduce(found, axis=1)
+        left = np.arange(len(chunk)) if slots.loose else (~all_found).nonzero()[0]
         if left.size:
             doubts, spare = doubts[: left.size], spare[: left.size]
-            _union([(table, line[left] + REFUSED) for table, line in lines], free, doubts, spare)
+            _union([(table, line.take(left) + REFUSED) for table, line in lines], doubts, spare)
             # Who refuses is also in doubt: what differs is in doubt, and does not refuse.
             doubts ^= blocked.take(left, axis=0, out=spare, mode="clip")
             candidates = _candidates(slots, doubts, left, found)
@@ -336,17 +345,17 @@ class BitmapMatcher(Matcher):
     ) -> None:
         """Settle the doubts about (event, place) pairs: by columns, or else by the filters."""
         events, places = candidates
-        odd = self._odd[places]
+        odd = self._odd.take(places)
         outside = np.zeros(odd.size, dtype=np.bool_)
         for bitmaps, read in readings:
             if read.inexact is not None:
-                odd |= read.inexact[events]
+                odd |= read.inexact.take(events)
             if bitmaps.columns is not None and read.floats is not None:
                 lows, highs = bitmaps.columns
-                values = read.floats[events]
+                values = read.floats.take(events)
                 # What is no float lies outside of nothing: its row has refused who minds.
-                outside |= values < lows[places]
-                outside |= values > highs[places]
+                outside |= values < lows.take(places)
+                outside |= values > highs.take(places)
         good = ~(outside | odd)
         _accept(slots, events[good], places[good], found, blocked)
         asked = int(np.count_nonzero(odd))
@@ -393,10 +402,8 @@ def _found(slots: Slots, blocked: Words) -> _Flags:
     return np.not_equal(groups, _ONES)
 
 
-def _union(
-    lines: list[tuple[Words, _Numbers]], free: Words | None, union: Words, spare: Words
-) -> Words:
-    """Return the OR of the lines of each event, and of the places without a pair if given."""
+def _union(lines: list[tuple[Words, _Numbers]], union: Words, spare: Words) -> Words:
+    """Return the OR of the lines of each event."""
     for i, (table, numbers) in enumerate(lines):
         if not i:
             table.take(numbers, axis=0, out=union, mode="clip")
@@ -404,11 +411,12 @@ def _union(
             union |= table[numbers[0]]
         else:
             union |= table.take(numbers, axis=0, out=spare, mode="clip")
-    if not lines:
-        union[:] = 0
-    if free is not None:
-        union |= free
     return union
+
+
+def _single_row(line: Words) -> Words:
+    """Return a view of a line as a row of a table: who is refused is also in doubt."""
+    return np.broadcast_to(line, (2, line.size))
 
 
 def _bits(words: Words) -> _Flags:
@@ -432,11 +440,11 @@ def _candidates(
     events, words = np.divmod(doubted, doubts.shape[1])
     if slots.loose:  # behind the groups, where nothing is found before it is asked
         found = np.column_stack((found, np.zeros(len(found), dtype=np.bool_)))
-    events = left[events]
-    unsettled = ~found[events, slots.group_of_word[words]]
-    (bits,) = _bits(flat[doubted[unsettled]]).nonzero()
-    index = bits // WORD
-    return events[unsettled][index], words[unsettled][index] * WORD + bits % WORD
+    events = left.take(events)
+    (unsettled,) = (~found[events, slots.group_of_word.take(words)]).nonzero()
+    (bits,) = _bits(flat.take(doubted.take(unsettled))).nonzero()
+    index = unsettled.take(bits // WORD)
+    return events.take(index), words.take(index) * WORD + bits % WORD
 
 
 def _accept(
@@ -444,7 +452,7 @@ def _accept(
 ) -> None:
     """Write down that the filters at the places match the events."""
     words = places // WORD
-    groups = slots.group_of_word[words]
+    groups = slots.group_of_word.take(words)
     if not slots.loose:
         found[events, groups] = True
         return

@@ -259,7 +259,7 @@ class Cells:
         if floats is not None:
             rows = self._threshold_array.searchsorted(floats, side="right")
             nan = np.isnan(floats)
-            if nan.any():
+            if np.count_nonzero(nan):
                 rows[nan] = _OTHERS
             return Readings(rows, floats, None)
         if kinds == {str}:
