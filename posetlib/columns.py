@@ -24,7 +24,7 @@ Sweep = Callable[[Any, Any], Any]
 
 # Room for so many nodes more than there are, at least.
 _ROOM: Final = 8
-# Boxes of more lines than these, in all, are kept aside.
+# Nodes that would need more lines than these, in all, are not taken in.
 _MAX_LINES: Final = 64
 # How many nodes at a time leave out all that they cover, or all that cover them.
 _PIVOTS: Final = 8
@@ -42,11 +42,6 @@ class _View(NamedTuple):
     #: Whether there are rows for all ends, and whether the ends are the rows as they are.
     complete: bool
     straight: bool
-
-
-def _is_sure(node: Node, probe: Probe) -> bool:
-    """Return whether boxes tell how a node and an item are related, because both are exact."""
-    return node.box is not None and node.box[5].exact and probe.box[5].exact
 
 
 def upright(boxes: Sequence[Box], rows: Mapping[Line, int]) -> Ends:
@@ -70,19 +65,17 @@ class Columns:
     node that goes leaves a hole behind, a column of NaN, which compares with nothing; when there
     are more holes than nodes, the nodes close up.
 
-    Nodes without a box are kept aside and asked one by one. Answers are exact: where a box is a
-    hull, the item is held against the node itself.
+    Only nodes with exact boxes are taken in, so that what is found need not be asked. The others
+    are counted: with one of these among the nodes, the columns do not say all.
     """
 
     __slots__ = (
-        "_aside", "_ends", "_hulls", "_items", "_nodes", "_ordered", "_places", "_rows",
-        "_serials", "_used", "_views",
+        "_ends", "_inexact", "_items", "_nodes", "_ordered", "_places", "_rows", "_used", "_views",
     )  # fmt: skip
 
     _ends: Ends
     _nodes: NDArray[np.object_]
     _items: NDArray[np.object_]
-    _serials: NDArray[np.int64]
     _places: dict[Node, int]
     #: How many places were ever used.
     _used: int
@@ -94,26 +87,21 @@ class Columns:
         self._rows: dict[Line, int] = {}
         #: Shape -> how to bring its ends into the rows that there are.
         self._views: dict[Shape, _View] = {}
-        self._aside: dict[Node, None] = {}
+        #: How many nodes were not taken in.
+        self._inexact = 0
         self._ends = np.empty((0, 0))
         self._nodes = np.empty(0, dtype=object)
-        boxed = [node for node in sorted(nodes, key=_SERIAL) if self._finds_rows(node)]
-        #: How many boxes are not exact.
-        self._hulls = sum(not node.box[5].exact for node in boxed)
-        self._lay_out(boxed, upright([node.box for node in boxed], self._rows))
+        exact = [node for node in sorted(nodes, key=_SERIAL) if self._finds_rows(node)]
+        self._lay_out(exact, upright([node.box for node in exact], self._rows))
 
-    def __len__(self) -> int:
-        return len(self._places) + len(self._aside)
-
-    @property
-    def aside(self) -> int:
-        """How many nodes are asked one by one."""
-        return len(self._aside)
+    def say_all(self) -> bool:
+        """Return whether all nodes are here."""
+        return not self._inexact
 
     # -- changing ----------------------------------------------------------------------------------
 
     def add(self, node: Node) -> None:
-        """Take a node in; O(1) amortised."""
+        """Be told that a node came; O(1) amortised."""
         if not self._finds_rows(node):
             return
         if self._used == len(self._nodes):
@@ -129,26 +117,23 @@ class Columns:
             self._ends[view.rows, place] = ends(node.box)
         self._nodes[place] = node
         self._items[place] = node.item
-        self._serials[place] = node.serial
         self._places[node] = place
         self._used = place + 1
-        self._hulls += not node.box[5].exact
 
     def remove(self, node: Node) -> None:
-        """Let a node go; O(1) amortised."""
-        if node in self._aside:
-            del self._aside[node]
+        """Be told that a node went; O(1) amortised."""
+        place = self._places.pop(node, None)
+        if place is None:
+            self._inexact -= 1
             return
-        place = self._places.pop(node)
         self._ends[:, place] = np.nan
         self._nodes[place] = self._items[place] = None
-        self._hulls -= not node.box[5].exact
         if self._used > 2 * len(self._places) + _ROOM:
             self._close_up()
 
     def _finds_rows(self, node: Node) -> bool:
-        """Find the rows for the box of a node; if there are none, keep it aside."""
-        if node.box is not None:
+        """Find the rows for the box of a node; if there are none, it is one of the others."""
+        if node.box is not None and node.box[5].exact:
             shape = node.box[5]
             if self._view(shape).complete:
                 return True
@@ -156,7 +141,7 @@ class Columns:
             if len(self._rows) + len(new) <= _MAX_LINES:
                 self._add_rows(new)
                 return True
-        self._aside[node] = None
+        self._inexact += 1
         return False
 
     def _add_rows(self, lines: list[Line]) -> None:
@@ -180,8 +165,6 @@ class Columns:
         self._nodes[:used] = nodes
         self._items = np.empty(size, dtype=object)
         self._items[:used] = [node.item for node in nodes]
-        self._serials = np.empty(size, dtype=np.int64)
-        self._serials[:used] = [node.serial for node in nodes]
         self._places = dict(zip(nodes, range(used), strict=True))
         self._used = used
         self._ordered = True
@@ -189,53 +172,12 @@ class Columns:
     # -- asking ------------------------------------------------------------------------------------
 
     def above(self, probe: Probe) -> list[Node]:
-        """Return the nodes that cover an item with a box."""
-        nodes = self._may_be_above(probe)
-        if self.says_all(probe.box):
-            return nodes
-        return [node for node in nodes if _is_sure(node, probe) or probe.above(node)]
-
-    def first_above(self, probe: Probe) -> Node | None:
-        """Return the node of least serial that covers an item with a box."""
-        if self._aside:
-            return min(self.above(probe), key=_SERIAL, default=None)
-        places = self._outside(probe)
-        if len(places) > 1:
-            serials = self._serials[places]
-            if self.says_all(probe.box):
-                places = places[serials.argmin() :]
-            else:
-                places = places[serials.argsort()]
-        gaps = probe.box[6]
-        for place in places.tolist():
-            node: Node = self._nodes[place]
-            if _is_sure(node, probe) or (node.box[6] | gaps == gaps and probe.above(node)):
-                return node
-        return None
+        """Return the nodes that cover an item."""
+        return self._nodes[self._outside(probe)].tolist()  # type: ignore[no-any-return]
 
     def below(self, probe: Probe) -> list[Node]:
-        """Return the nodes that an item with a box covers."""
-        nodes: list[Node] = self._nodes[self._inside(probe)].tolist()
-        if self.says_all(probe.box):
-            return nodes
-        gaps = probe.box[6]
-        if gaps:
-            nodes = [node for node in nodes if node.box[6] & gaps == gaps]
-        nodes += self._aside
-        return [node for node in nodes if _is_sure(node, probe) or probe.below(node)]
-
-    def _may_be_above(self, probe: Probe) -> list[Node]:
-        """Return the nodes whose boxes contain that of an item and have no more gaps."""
-        nodes: list[Node] = self._nodes[self._outside(probe)].tolist()
-        if self._hulls:
-            gaps = probe.box[6]
-            nodes = [node for node in nodes if node.box[6] | gaps == gaps]
-        nodes += self._aside
-        return nodes
-
-    def says_all(self, box: Box) -> bool:
-        """Return whether a box tells of all nodes whether they cover it, and whether it does."""
-        return not self._hulls and not self._aside and box[5].exact
+        """Return the nodes that an item covers."""
+        return self._nodes[self._inside(probe)].tolist()  # type: ignore[no-any-return]
 
     def _outside(self, probe: Probe) -> Places:
         """Return the places of the boxes that contain that of an item."""
@@ -289,8 +231,6 @@ class Columns:
                 complete and rows == list(range(2 * len(self._rows))),
             )
         return view
-
-    # -- where boxes say all -----------------------------------------------------------------------
 
     def covering_items(self, probe: Probe, own: Node | None) -> tuple[Item, ...]:
         """Return the items that cover an item, but that of a node, in order of insertion."""

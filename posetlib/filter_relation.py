@@ -67,7 +67,7 @@ class ByAttribute:
     def of(self, item: Item) -> Hashable:
         """Return the one string that a filter asks for, None if it asks for no single one."""
         constraint = item.get(self.name)
-        if not isinstance(constraint, Strings):
+        if constraint is None or not isinstance(constraint, Strings):
             return None
         value = constraint.example()
         return value if constraint == Strings.points((value,)) else None

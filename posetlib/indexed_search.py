@@ -1,10 +1,10 @@
 """The search with an index under it: which index serves which question.
 
 Lists of nodes are scanned as objects, by their boxes; of a long list a sieve leaves few to scan.
-There are sieves for the children of a node, for the roots of a kind and for what an interface
-holds; each is made when its list is first asked about, and follows it from then on. Questions about
-all nodes are answered by a sweep over columns. An item without a box is held against nodes as
-without an index.
+There are sieves for the children of a node, for the roots of a kind, for what an interface holds
+and for all nodes; each is made when its list is first asked about, and follows it from then on. As
+long as all nodes have exact boxes, questions about all are answered by a sweep over columns, and
+nothing is left to scan. An item without a box is held against nodes as without an index.
 """
 
 from __future__ import annotations
@@ -12,8 +12,9 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator
 from itertools import chain
 from operator import attrgetter, le
-from typing import Final
+from typing import Final, TypeAlias
 
+from posetlib.boxes import Box
 from posetlib.change import Item
 from posetlib.columns import Columns
 from posetlib.links import Links
@@ -28,11 +29,13 @@ __all__ = ["IndexedSearch"]
 _LONG: Final = 32
 # It is kept until a list is as short as this, so that sieves do not come and go.
 _SHORT: Final = 16
-# Tables of fewer nodes are walked, and those in which columns keep more nodes aside.
-_SWEPT: Final = 64
-_ASIDE: Final = 32
+# Tables of fewer nodes are walked, and those of which a sieve has to let more through unseen.
+_FEW: Final = 64
+_BOXLESS: Final = 32
 
 _SERIAL: Final = attrgetter("serial")
+#: What a sieve leaves of a list for a box: ``Sieve.above`` or ``Sieve.below``.
+_Sift: TypeAlias = Callable[[Sieve, Box], Iterable[Node]]
 
 
 class _Lists:
@@ -43,19 +46,16 @@ class _Lists:
     def __init__(self) -> None:
         self._sieves: dict[Hashable, Sieve] = {}
 
-    def above(self, probe: Probe, owner: Hashable, nodes: Collection[Node]) -> Iterable[Node]:
-        """Return those of a list that may cover an item, in order."""
-        return nodes if len(nodes) < _LONG else self._of(owner, nodes).above(probe.box)
-
-    def below(self, probe: Probe, owner: Hashable, nodes: Collection[Node]) -> Iterable[Node]:
-        """Return those of a list that an item may cover, in order."""
-        return nodes if len(nodes) < _LONG else self._of(owner, nodes).below(probe.box)
-
-    def _of(self, owner: Hashable, nodes: Iterable[Node]) -> Sieve:
+    def sifted(
+        self, sift: _Sift, probe: Probe, owner: Hashable, nodes: Collection[Node]
+    ) -> Iterable[Node]:
+        """Return those of a list that may be comparable with an item: all, if it is short."""
+        if len(nodes) < _LONG:
+            return nodes
         sieve = self._sieves.get(owner)
         if sieve is None:
             sieve = self._sieves[owner] = Sieve(nodes)
-        return sieve
+        return sift(sieve, probe.box)
 
     def add(self, owner: Hashable, node: Node) -> None:
         """Be told that a node came to a list."""
@@ -75,11 +75,12 @@ class _Lists:
 class IndexedSearch(Search):
     """Finds places from boxes where there are any, and by walking where there are none."""
 
-    __slots__ = ("_all", "_children", "_held", "_roots")
+    __slots__ = ("_all", "_children", "_columns", "_held", "_roots")
 
     def __init__(self, links: Links) -> None:
         super().__init__(links)
-        self._all: Columns | None = None
+        self._all: Sieve | None = None
+        self._columns: Columns | None = None
         self._children = _Lists()
         self._roots = _Lists()
         self._held: _Lists | None = None
@@ -98,40 +99,39 @@ class IndexedSearch(Search):
         if parent is self._links.top:
             self._roots.remove(child.kind, child)
 
-    def _everything(self) -> Columns:
-        """Return the columns of all nodes, made and followed when they are first asked for."""
-        if self._all is None:
-            self._all = Columns(self._links.nodes.values())
-            self._links.on_enter.append(self._all.add)
-            self._links.on_leave.append(self._all.remove)
-        return self._all
-
-    def _holding(self) -> _Lists:
-        """Return the sieves of what interfaces hold; followed from when they are first asked."""
-        if self._held is None:
-            held = self._held = _Lists()
-            self._links.on_give.append(lambda node, interface: held.add(interface, node))
-            self._links.on_take.append(lambda node, interface: held.remove(interface, node))
-        return self._held
-
     # -- any structure -----------------------------------------------------------------------------
 
     def above(self, probe: Probe) -> list[Node]:
         """Return every node that covers the item; O(n) in one sweep."""
-        columns = self._swept(probe)
-        return super().above(probe) if columns is None else columns.above(probe)
+        if self._is_walked(probe):
+            return super().above(probe)
+        columns = self._full_order(probe)
+        if columns is not None:
+            return columns.above(probe)
+        return list(_covering(probe, self._everything().above(probe.box)))
 
     def covered(self, probe: Probe) -> list[Node]:
         """Return every node that the item covers; O(n) in one sweep."""
-        columns = self._swept(probe)
-        return super().covered(probe) if columns is None else columns.below(probe)
+        if self._is_walked(probe):
+            return super().covered(probe)
+        columns = self._full_order(probe)
+        if columns is not None:
+            return columns.below(probe)
+        return list(_covered(probe, self._everything().below(probe.box)))
 
-    def _swept(self, one: Node | Probe) -> Columns | None:
-        """Return the columns of all nodes, unless a walk has fewer of them to ask."""
-        if one.box is None or len(self._links.nodes) < _SWEPT:
-            return None
-        columns = self._everything()
-        return columns if columns.aside <= _ASIDE else None
+    def _is_walked(self, probe: Probe) -> bool:
+        """Return whether a walk has fewer nodes to ask."""
+        if probe.box is None or len(self._links.nodes) < _FEW:
+            return True
+        return self._full_order(probe) is None and self._everything().boxless > _BOXLESS
+
+    def _everything(self) -> Sieve:
+        """Return the sieve of all nodes, made and followed when it is first asked for."""
+        if self._all is None:
+            self._all = Sieve(self._links.nodes.values())
+            self._links.on_enter.append(self._all.add)
+            self._links.on_leave.append(self._all.remove)
+        return self._all
 
     def covering_items(self, probe: Probe, own: Node | None) -> tuple[Item, ...]:
         """Return what covers the item, but its own node, in order of insertion."""
@@ -150,28 +150,36 @@ class IndexedSearch(Search):
     # -- the full order ----------------------------------------------------------------------------
 
     def _full_order(self, one: Node | Probe) -> Columns | None:
-        """Return the columns of all nodes, if they say all of how one is related to them."""
-        columns = self._swept(one)
-        return columns if columns is not None and columns.says_all(one.box) else None
+        """Return the columns of all nodes, if they say all of how one is related to them.
+
+        Made and followed when they are first asked for.
+        """
+        if one.box is None or not one.box[5].exact or len(self._links.nodes) < _FEW:
+            return None
+        if self._columns is None:
+            self._columns = Columns(self._links.nodes.values())
+            self._links.on_enter.append(self._columns.add)
+            self._links.on_leave.append(self._columns.remove)
+        return self._columns if self._columns.say_all() else None
 
     def place(self, probe: Probe, *, may_have_twin: bool = True) -> Place:
         """Return the place of an item that has no node by its own name.
 
         One sweep for all that covers it and one for all that it covers; then the nearest of each.
         """
-        columns = self._swept(probe)
-        if columns is None:
-            return super().place(probe, may_have_twin=may_have_twin)
-        if columns.says_all(probe.box):
+        columns = self._full_order(probe)
+        if columns is not None:
             # A twin would be equal, and found by its name.
             return Place(None, *columns.neighbours(probe))
-        nodes = columns.above(probe)
+        if self._is_walked(probe):
+            return super().place(probe, may_have_twin=may_have_twin)
+        nodes = self.above(probe)
         parents = lowest_of(nodes)
         if may_have_twin and len(parents) == 1:
             same = self._equivalent(probe, parents)
             if same is not None:
                 return Place(same, [], [], nodes)
-        return Place(None, parents, highest_of(columns.below(probe)), nodes)
+        return Place(None, parents, highest_of(self.covered(probe)), nodes)
 
     def strictly_above(self, node: Node) -> Iterable[Node]:
         """Return every node above a node of a full order: from boxes if they say all."""
@@ -216,7 +224,9 @@ class IndexedSearch(Search):
         """
         if probe.box is None:
             return super().first_above(probe, parent, prefers=prefers, skip=skip)
-        good = _covering(probe, self._children_above(probe, parent))
+        if not parent.children:
+            return None
+        good = _covering(probe, self._sifted(Sieve.above, probe, parent))
         if prefers is None:
             return next(good, None)
         found = list(good)
@@ -233,44 +243,41 @@ class IndexedSearch(Search):
         """Return the children of a node that the item covers, in order."""
         if probe.box is None or among is not None:
             return super().all_below(probe, parent, among=among, skip=skip)
-        return list(_covered(probe, self._children_below(probe, parent)))
+        if not parent.children:
+            return []
+        return list(_covered(probe, self._sifted(Sieve.below, probe, parent)))
 
-    def _children_above(self, probe: Probe, parent: Node) -> Iterable[Node]:
-        """Return the children of a node that may cover the item, in the order of a walk."""
+    def _sifted(self, sift: _Sift, probe: Probe, parent: Node) -> Iterable[Node]:
+        """Return the children of a node that may be comparable, in the order of a walk."""
         kind = probe.kind
         if kind is None or parent is not self._links.top:
-            return self._children.above(probe, parent, parent.children)
+            return self._children.sifted(sift, probe, parent, parent.children)
         roots = self._links.roots_by_kind
         return chain.from_iterable(
-            self._roots.above(probe, each, roots.get(each, ())) for each in (None, kind)
-        )
-
-    def _children_below(self, probe: Probe, parent: Node) -> Iterable[Node]:
-        """Return the children of a node that the item may cover, in the order of a walk."""
-        kind = probe.kind
-        if kind is None or parent is not self._links.top:
-            return self._children.below(probe, parent, parent.children)
-        roots = self._links.roots_by_kind
-        return chain.from_iterable(
-            self._roots.below(probe, each, roots.get(each, ())) for each in (None, kind)
+            self._roots.sifted(sift, probe, each, roots.get(each, ())) for each in (None, kind)
         )
 
     # -- what an interface holds -------------------------------------------------------------------
+
+    def _held_by(self, sift: _Sift, probe: Probe, interface: Hashable) -> Iterable[Node]:
+        """Return the nodes of an interface that may be comparable with the item."""
+        if self._held is None:
+            held = self._held = _Lists()
+            self._links.on_give.append(lambda node, interface: held.add(interface, node))
+            self._links.on_take.append(lambda node, interface: held.remove(interface, node))
+        return self._held.sifted(sift, probe, interface, self._links.holders.get(interface, ()))
 
     def is_held_above(self, probe: Probe, interface: Hashable) -> bool:
         """Return whether an interface holds a node that covers the item."""
         if probe.box is None:
             return super().is_held_above(probe, interface)
-        holders = self._links.holders.get(interface, ())
-        some = self._holding().above(probe, interface, holders)
-        return any(True for _ in _covering(probe, some))
+        return any(True for _ in _covering(probe, self._held_by(Sieve.above, probe, interface)))
 
     def held_below(self, probe: Probe, interface: Hashable, own: Node | None = None) -> list[Node]:
         """Return the nodes that an interface holds and the item covers, in order."""
         if probe.box is None:
             return super().held_below(probe, interface, own)
-        holders = self._links.holders.get(interface, ())
-        found = _covered(probe, self._holding().below(probe, interface, holders))
+        found = _covered(probe, self._held_by(Sieve.below, probe, interface))
         return sorted((node for node in found if node is not own), key=_SERIAL)
 
     def held_in_tree(self, probe: Probe, interface: Hashable, own: Node) -> list[Node]:

@@ -6,7 +6,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate
 from operator import attrgetter, or_
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from posetlib.boxes import Box, Line, Shape, ends
 from posetlib.nodes import Node
@@ -14,13 +14,16 @@ from posetlib.nodes import Node
 __all__ = ["Sieve"]
 
 # The ends of boxes on a line are told apart by so many cells.
-_CELLS: Final = 16
+_CELLS: Final = 24
 # A sieve has no more lines than these: it lets through what others would hold back.
 _MAX_LINES: Final = 64
 # Room for so many nodes more than there are, at least.
 _ROOM: Final = 16
 # How many shapes of items are remembered.
 _MANY: Final = 4096
+# So many bits are looked through at a time.
+_PIECE: Final = 1024
+_PIECE_MASK: Final = (1 << _PIECE) - 1
 _SERIAL: Final = attrgetter("serial")
 
 
@@ -87,6 +90,11 @@ class Sieve:
 
     def __len__(self) -> int:
         return (self._boxed | self._boxless).bit_count()
+
+    @property
+    def boxless(self) -> int:
+        """How many nodes are let through without a look."""
+        return self._boxless.bit_count()
 
     # -- changing ----------------------------------------------------------------------------------
 
@@ -167,10 +175,11 @@ class Sieve:
     # -- asking ------------------------------------------------------------------------------------
 
     def above(self, box: Box) -> Iterator[Node]:
-        """Yield the nodes that may cover an item with a box, in order."""
+        """Return the nodes that may cover an item with a box, in order."""
         shape = box[5]
         within, others, _ = self._plans.get(shape) or self._plan(shape)
-        its = ends(box)
+        # The ends of the first two lines are where a box begins.
+        its: Sequence[Any] = box if len(shape.lines) <= 2 else ends(box)
         left = self._boxed
         for known in others:
             left &= known.lacking
@@ -184,10 +193,10 @@ class Sieve:
         return self._at(left | self._boxless)
 
     def below(self, box: Box) -> Iterator[Node]:
-        """Yield the nodes that an item with a box may cover, in order."""
+        """Return the nodes that an item with a box may cover, in order."""
         shape = box[5]
         within, _, is_alone = self._plans.get(shape) or self._plan(shape)
-        its = ends(box)
+        its: Sequence[Any] = box if len(shape.lines) <= 2 else ends(box)
         out = self._boxed if is_alone else 0
         for known, i in within:
             low, high = known.low, known.high
@@ -199,15 +208,9 @@ class Sieve:
         return self._at(self._boxed & ~out | self._boxless)
 
     def _at(self, bits: int) -> Iterator[Node]:
-        picked = self._picked(bits)
+        """Return the nodes of some bits, in order."""
+        picked = _picked(self._nodes, bits)
         return picked if self._ordered else iter(sorted(picked, key=_SERIAL))
-
-    def _picked(self, bits: int) -> Iterator[Node]:
-        nodes = self._nodes
-        while bits:
-            lowest = bits & -bits
-            bits ^= lowest
-            yield nodes[lowest.bit_length() - 1]
 
     def _plan(self, shape: Shape) -> _Plan:
         plan = self._plans.get(shape)
@@ -221,3 +224,13 @@ class Sieve:
             plan = _Plan(within, others, missing and len(lines) < _MAX_LINES)
             self._plans[shape] = plan
         return plan
+
+
+def _picked(nodes: list[Node], bits: int) -> Iterator[Node]:
+    # Piece by piece: to take the lowest bit out of a number takes the longer, the longer it is.
+    for start in range(0, bits.bit_length(), _PIECE):
+        piece = bits >> start & _PIECE_MASK
+        while piece:
+            lowest = piece & -piece
+            piece ^= lowest
+            yield nodes[start + lowest.bit_length() - 1]

@@ -86,7 +86,7 @@ class Table(Collection[Item]):
 
     def add(self, item: Item, interface: Hashable) -> Change:
         """Let an interface hold an item; empty if that says nothing new."""
-        return self._operate("add", item, interface)
+        return self._run(("add", (item, interface)))[0]
 
     def remove(self, item: Item, interface: Hashable) -> Change:
         """Let go of a pair; UnknownEntryError if it is not there."""

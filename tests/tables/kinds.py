@@ -211,8 +211,10 @@ def use_columns(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let an index have sieves of short lists, and columns of few nodes, too."""
     monkeypatch.setattr(indexed_search, "_LONG", 3)
     monkeypatch.setattr(indexed_search, "_SHORT", 2)
-    monkeypatch.setattr(indexed_search, "_SWEPT", 3)
+    monkeypatch.setattr(indexed_search, "_FEW", 3)
     monkeypatch.setattr(sieve, "_CELLS", 4)
     monkeypatch.setattr(sieve, "_MAX_LINES", 3)
     monkeypatch.setattr(sieve, "_ROOM", 2)
+    monkeypatch.setattr(sieve, "_PIECE", 5)
+    monkeypatch.setattr(sieve, "_PIECE_MASK", 31)
     monkeypatch.setattr(columns, "_PIVOTS", 2)
