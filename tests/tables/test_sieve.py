@@ -87,7 +87,7 @@ def one_attribute_each(seed: int, size: int) -> list[pl.Filter]:
 @pytest.mark.parametrize(
     "some",
     [
-        lambda seed, size: ranges(seed, size),
+        ranges,
         lambda seed, size: ranges(seed, size, "narrow"),
         one_attribute_each,
     ],
