@@ -172,30 +172,33 @@ class AttributeBitmaps:
         O(rows) for each: one word of the rows that a usual range reaches, or of those that an
         unusual one does not. Returns the slots whose doubts only the filter itself can settle.
         """
-        if not self.usual or self.columns is None:
-            return [slot for slot, constraint in pairs if not self._write_any(slot, constraint)]
-        table, reach_interval, bitwise_and = self.table, self.cells.reach_interval, np.bitwise_and
-        (lows, highs), starts, stops = self.columns, self._starts, self._stops
+        quick = self.usual and self.columns is not None
         odd = []
         for slot, constraint in pairs:
-            if type(constraint) is Numbers and constraint.is_closed_interval:
-                low, high = constraint.low, constraint.high
-                rows = reach_interval(low, high)
-                if rows is not None:
-                    first, inner_first, inner_last, last = rows
-                    bit = slot % WORD
-                    column = table[2 * first : 2 * last, slot // WORD]
-                    bitwise_and(column, _OTHERS[bit], column)
-                    if first < inner_first:
-                        column[DOUBTED] |= _BITS[bit]
-                    if inner_last < last:
-                        column[-1] |= _BITS[bit]
-                    starts[slot], stops[slot] = 2 * first, 2 * last
-                    lows[slot], highs[slot] = low, high
-                    continue
-            if not self._write_any(slot, constraint):
+            written = quick and self._write_interval(slot, constraint)
+            if not written and not self._write_any(slot, constraint):
                 odd.append(slot)
         return odd
+
+    def _write_interval(self, slot: int, constraint: Constraint | None) -> bool:
+        """Write a closed range where these are usual, by far the most common case, if it is one."""
+        if type(constraint) is not Numbers or not constraint.is_closed_interval:
+            return False
+        rows = self.cells.reach_interval(constraint.low, constraint.high)
+        if rows is None:
+            return False
+        first, inner_first, inner_last, last = rows
+        bit = slot % WORD
+        column = self.table[2 * first : 2 * last, slot // WORD]
+        np.bitwise_and(column, _OTHERS[bit], column)
+        if first < inner_first:
+            column[DOUBTED] |= _BITS[bit]
+        if inner_last < last:
+            column[-1] |= _BITS[bit]
+        self._starts[slot], self._stops[slot] = 2 * first, 2 * last
+        assert self.columns is not None
+        self.columns[0][slot], self.columns[1][slot] = constraint.low, constraint.high
+        return True
 
     def _write_any(self, slot: int, constraint: Constraint | None) -> bool:
         """Write a pair, and return whether no doubt is left for the filter itself to settle."""
@@ -231,18 +234,15 @@ class AttributeBitmaps:
     def erase(self, slots: Iterable[int]) -> None:
         """Let the bits at the places of pairs be those of free places; O(rows) for each."""
         table = self.table
-        if self.usual:
-            starts, stops, bitwise_or = self._starts, self._stops, np.bitwise_or
-            for slot in slots:
-                column = table[starts[slot] : stops[slot], slot // WORD]
-                bitwise_or(column, _BIT[slot % WORD], column)
-            return
         for slot in slots:
-            word, number = slot // WORD, slot % WORD
+            word, bit = slot // WORD, slot % WORD
+            if self.usual:
+                column = table[self._starts[slot] : self._stops[slot], word]
+                np.bitwise_or(column, _BIT[bit], column)
             # The pair constrains the attribute, or would have no doubt of what is not read.
-            if table[DOUBTED, word] & _BITS[number]:
+            elif table[DOUBTED, word] & _BITS[bit]:
                 column = table[:, word]
-                column &= _OTHERS[number]
+                np.bitwise_and(column, _OTHERS[bit], column)
 
     def _span(self, slot: int, reach: Reach) -> None:
         """Note the lines that a constraint reaches, from the first to the last."""

@@ -70,7 +70,8 @@ def test_with_a_cut_at_each_end_nothing_on_the_lines_is_in_doubt() -> None:
 
 
 NEAR = [0.0, -0.0, 1.0, 5e-324, 1.5, float(2**53), 1e308, -1e308, math.nextafter(1.0, 2)]
-ends = st.sampled_from([*NEAR, *(math.nextafter(v, math.inf) for v in NEAR)])
+HELD = [0, 1, 2, 2**53, -(2**53)]
+ends = st.sampled_from([*NEAR, *(math.nextafter(v, math.inf) for v in NEAR), *HELD])
 cuts = st.one_of(ends, st.sampled_from([2**53 + 1, Fraction(1, 3), 10**400, -(10**400), 1, 0]))
 
 
@@ -101,6 +102,13 @@ def test_the_three_ways_to_find_the_rows_of_an_interval_agree(
             if fast is not None:
                 assert (fast[0], fast[3]) == (first, last)
                 assert ([fast[1:3]] if fast[1] < fast[2] else []) == reach.sure
+
+
+@pytest.mark.parametrize("number", [2**53 + 1, -(2**53) - 1, 10**400, Fraction(1, 2)])
+def test_numbers_that_floats_may_not_hold_are_left_to_the_exact_way(number: Any) -> None:
+    cells = Cells([Numbers.interval(0, 5)], limit=100)
+    assert cells.reach_interval(number, math.inf) is None
+    assert cells.reach_interval(-math.inf, number) is None
 
 
 def test_a_cut_that_only_floats_cannot_tell_from_an_end_is_another_cut() -> None:
