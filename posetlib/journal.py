@@ -3,26 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
-from enum import IntEnum
 from functools import partial
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from posetlib.change import NO_CHANGE, Change, Item, Pair
 from posetlib.nodes import Node
 
-__all__ = ["Journal", "Step", "change_of"]
+__all__ = [
+    "ALIAS",
+    "ENTER",
+    "GIVE",
+    "LEAVE",
+    "LINK",
+    "TAKE",
+    "UNLINK",
+    "Journal",
+    "change_of",
+]
 
 
-class Step(IntEnum):
-    """The six ways in which a table is changed, and its memory of equivalent items."""
+# The six ways in which a table is changed, and its memory of equivalent items: the first of a step.
+# Plain numbers, since they are looked up several times in every update.
+ENTER: Final = 0  # a node comes: (node,)
+LEAVE: Final = 1  # a node goes: (node,)
+LINK: Final = 2  # (parent, child)
+UNLINK: Final = 3  # (parent, child)
+GIVE: Final = 4  # a node gains an interface: (node, interface)
+TAKE: Final = 5  # a node loses an interface: (node, interface, the moment at which it had come)
+ALIAS: Final = 6  # a node is found by one more item: (node, item)
 
-    ENTER = 0  # a node comes: (node,)
-    LEAVE = 1  # a node goes: (node,)
-    LINK = 2  # (parent, child)
-    UNLINK = 3  # (parent, child)
-    GIVE = 4  # a node gains an interface: (node, interface)
-    TAKE = 5  # a node loses an interface: (node, interface, the moment at which it had come)
-    ALIAS = 6  # a node is found by one more item: (node, item)
+_OF_EDGES: Final = (LINK, UNLINK)
+_OF_PAIRS: Final = (GIVE, TAKE)
 
 
 class Journal(NamedTuple):
@@ -47,15 +58,15 @@ def _net_effect(journal: Journal, top: Node) -> Change:
     pairs: dict[tuple[Node, Hashable], int] = {}
     for step in journal.steps:
         code = step[0]
-        if code == Step.LINK or code == Step.UNLINK:  # noqa: PLR1714 - twice as fast
+        if code in _OF_EDGES:
             edge = (step[1], step[2])
-            links[edge] = links.get(edge, 0) + (1 if code == Step.LINK else -1)  # type: ignore[index, arg-type]
-        elif code == Step.GIVE or code == Step.TAKE:  # noqa: PLR1714
+            links[edge] = links.get(edge, 0) + (1 if code == LINK else -1)  # type: ignore[index, arg-type]
+        elif code in _OF_PAIRS:
             pair = (step[1], step[2])
-            pairs[pair] = pairs.get(pair, 0) + (1 if code == Step.GIVE else -1)  # type: ignore[index, arg-type]
-        elif code == Step.ENTER:
+            pairs[pair] = pairs.get(pair, 0) + (1 if code == GIVE else -1)  # type: ignore[index, arg-type]
+        elif code == ENTER:
             entered[step[1]] = None  # type: ignore[index]
-        elif code == Step.LEAVE:
+        elif code == LEAVE:
             left[step[1]] = None  # type: ignore[index]
     moved = {
         child: None

@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator
 from typing import Any
 
 from posetlib.change import Item
-from posetlib.journal import Journal, Step
+from posetlib.journal import ALIAS, ENTER, GIVE, LEAVE, LINK, TAKE, UNLINK, Journal
 from posetlib.nodes import Node, Traits, insert, ordered, remove
 
 __all__ = ["Links"]
@@ -70,17 +70,17 @@ class Links:
         returned = False
         for code, *about in reversed(journal.steps):
             back: Any = about
-            if code == Step.LINK:
+            if code == LINK:
                 self._unlink(*back)
-            elif code == Step.UNLINK:
+            elif code == UNLINK:
                 self._link(*back)
-            elif code == Step.GIVE:
+            elif code == GIVE:
                 self._take(*back)
-            elif code == Step.TAKE:
+            elif code == TAKE:
                 self._give(*back)
-            elif code == Step.ENTER:
+            elif code == ENTER:
                 self._leave(*back)
-            elif code == Step.LEAVE:
+            elif code == LEAVE:
                 self._enter(*back)
                 returned = True
             else:
@@ -101,28 +101,28 @@ class Links:
         """Make a node for an item that has none."""
         node = Node(item, self.clock, traits)
         self.clock += 1
-        self._steps.append((Step.ENTER, node))
+        self._steps.append((ENTER, node))
         self._enter(node)
         return node
 
     def leave(self, node: Node) -> None:
         """Forget a node that has neither links nor interfaces any more."""
-        self._steps.append((Step.LEAVE, node))
+        self._steps.append((LEAVE, node))
         self._leave(node)
 
     def link(self, parent: Node, child: Node) -> None:
         """Hang a node from another one, or from the top."""
-        self._steps.append((Step.LINK, parent, child))
+        self._steps.append((LINK, parent, child))
         self._link(parent, child)
 
     def unlink(self, parent: Node, child: Node) -> None:
         """Take a node off another one, or off the top."""
-        self._steps.append((Step.UNLINK, parent, child))
+        self._steps.append((UNLINK, parent, child))
         self._unlink(parent, child)
 
     def give(self, node: Node, interface: Hashable) -> None:
         """Let an interface hold a node that it does not hold."""
-        self._steps.append((Step.GIVE, node, interface))
+        self._steps.append((GIVE, node, interface))
         if node.interfaces:
             self._give(node, interface, self.clock)
             self.clock += 1
@@ -132,12 +132,12 @@ class Links:
 
     def take(self, node: Node, interface: Hashable) -> None:
         """Let go an interface that holds the node."""
-        self._steps.append((Step.TAKE, node, interface, node.interfaces[interface]))
+        self._steps.append((TAKE, node, interface, node.interfaces[interface]))
         self._take(node, interface)
 
     def alias(self, node: Node, item: Item) -> None:
         """Let a node be found by an item that is equivalent to its own, as long as it lives."""
-        self._steps.append((Step.ALIAS, node, item))
+        self._steps.append((ALIAS, node, item))
         node.aliases += (item,)
         self.aliases[item] = node
 

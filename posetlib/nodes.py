@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left, insort
 from collections.abc import Hashable
 from operator import attrgetter
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from posetlib.change import Item
 
@@ -14,21 +14,14 @@ __all__ = ["NO_TRAITS", "Node", "Nodes", "Traits", "insert", "ordered", "remove"
 _SERIAL = attrgetter("serial")
 
 
-class Traits(NamedTuple):
-    """What is known of an item without holding it against another one (see ``relation``)."""
-
-    #: The part of a partition that the item is in, None when in none.
-    kind: Hashable
-    #: Whether it is equal to every canonical item that is equivalent to it.
-    canonical: bool
-    #: The item as a box, for an index; None where there is none.
-    box: Any
-
-
+#: What is known of an item without holding it against another one (see ``relation``): its kind, the
+#: part of a partition that it is in, None when in none; whether it is canonical, equal to every
+#: canonical item that is equivalent to it; and its box, for an index, None where there is none.
+Traits: TypeAlias = tuple[Hashable, bool, Any]
 #: Nodes in order of their serials; most nodes of a forest have no children, and share this none.
 Nodes: TypeAlias = "list[Node] | tuple[Node, ...]"
 
-NO_TRAITS: Final = Traits(None, False, None)
+NO_TRAITS: Final[Traits] = (None, False, None)
 
 
 class Node:
@@ -74,7 +67,7 @@ class Node:
     @property
     def traits(self) -> Traits:
         """What is known of the item by itself."""
-        return Traits(self.kind, self.canonical, self.box)
+        return self.kind, self.canonical, self.box
 
     def __repr__(self) -> str:
         return f"<Node {self.serial}: {self.item} {list(self.interfaces)}>"

@@ -93,7 +93,7 @@ class Relation:
         kind = None if self.partition is None else self.partition.of(item)
         # Two closed ranges with the same ends are equal.
         canonical = (box is not None and box[5].exact) or self.is_canonical(item)
-        return Traits(kind, canonical, box)
+        return kind, canonical, box
 
     def kind_of_notification(self, notification: Any) -> Hashable:
         """Return the kind of the items that may match; None when any may."""
@@ -108,14 +108,14 @@ class Probe:
     """
 
     __slots__ = (
-        "_above", "_below", "_column", "_counters", "_covers", "box", "item", "kind", "traits",
+        "_above", "_below", "_column", "_counters", "_covers", "box", "canonical", "item", "kind",
+        "traits",
     )  # fmt: skip
 
     def __init__(self, relation: Relation, counters: Counters, item: Item, traits: Traits) -> None:
         self.item = item
         self.traits = traits
-        self.kind = traits.kind
-        self.box: Any = traits.box
+        self.kind, self.canonical, self.box = traits
         self._column: NDArray[np.float64] | None = None
         self._covers = relation.covers
         self._counters = counters

@@ -248,7 +248,7 @@ class Table(Collection[Item]):
     def _is_surely_new(self, probe: Probe) -> bool:
         """Return whether an item that has no node by hash can have no equivalent one either."""
         links = self._links
-        return (probe.traits.canonical and not links.irregular) or not links.nodes
+        return (probe.canonical and not links.irregular) or not links.nodes
 
     def _find(self, item: Item) -> Node | None:
         """Return the node of an item or of its equivalent: by hash, and if need be by search."""

@@ -10,7 +10,7 @@ import pytest
 
 import posetlib as pl
 from posetlib.boxes import Box, BoxReader
-from posetlib.nodes import Node, Traits
+from posetlib.nodes import Node
 from posetlib.sieve import Sieve
 from tests.matching.worlds import random_filter, ranges
 from tests.tables.kinds import use_columns
@@ -35,8 +35,7 @@ WORLDS = {
 
 def nodes_of(filters: list[pl.Filter], reader: BoxReader) -> list[Node]:
     return [
-        Node(each, serial, Traits(None, False, reader.read(each)))
-        for serial, each in enumerate(filters)
+        Node(each, serial, (None, False, reader.read(each))) for serial, each in enumerate(filters)
     ]
 
 
@@ -116,7 +115,7 @@ def test_an_empty_sieve_fills() -> None:
     assert box is not None
     assert list(sieve.above(box)) == list(sieve.below(box)) == []
     serials = count()
-    node = Node(item, next(serials), Traits(None, True, box))
+    node = Node(item, next(serials), (None, True, box))
     sieve.add(node)
     assert list(sieve.above(box)) == list(sieve.below(box)) == [node]
 
