@@ -113,14 +113,15 @@ class BoxReader:
         for constraint in item.terms:
             if type(constraint) is not Numbers or not constraint.is_closed_interval:
                 return self._hull(item)
-            for end in (constraint.low, constraint.high):
-                held = end if type(end) is float else _held(end)
-                if not -_LARGEST < held < _LARGEST:
-                    return self._hull(item)
-                row.append(held)
-            if row[-2] == row[-1]:
+            low, high = constraint.low, constraint.high
+            if type(low) is not float:
+                low = _held(low)
+            if type(high) is not float:
+                high = _held(high)
+            # False for a NaN, for what has no limit, and for a point, which has gaps.
+            if not -_LARGEST < low < high < _LARGEST:
                 return self._hull(item)
-            row[-1] = -row[-1]
+            row += (low, -high)
         names = item.attributes
         shape = self._plain.get(names)
         if shape is None:

@@ -23,7 +23,7 @@ class _Late:
     def late(cls, work_out: Callable[[], Self]) -> Self:
         """Return the change that a function will return; it is called once, or never."""
         made = object.__new__(cls)
-        object.__setattr__(made, "_work_out", work_out)
+        _make_late(made, work_out)
         return made
 
     def __getattr__(self, name: str) -> Any:
@@ -35,6 +35,10 @@ class _Late:
             object.__setattr__(self, part, getattr(known, part))
         object.__delattr__(self, "_work_out")
         return getattr(known, name)
+
+
+# What sets the slot, past the guard of a frozen dataclass; found once, not in every update.
+_make_late: Final = _Late.__dict__["_work_out"].__set__
 
 
 @dataclass(frozen=True, slots=True)

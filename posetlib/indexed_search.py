@@ -18,7 +18,7 @@ from posetlib.boxes import Box
 from posetlib.change import Item
 from posetlib.columns import Columns
 from posetlib.links import Links
-from posetlib.nodes import Node
+from posetlib.nodes import Node, Nodes
 from posetlib.relation import Probe
 from posetlib.search import Place, Search, hangs_below, highest_of, lowest_of
 from posetlib.sieve import Sieve
@@ -38,13 +38,10 @@ _SERIAL: Final = attrgetter("serial")
 _Sift: TypeAlias = Callable[[Sieve, Box], Iterable[Node]]
 
 
-class _Lists:
+class _Sieves(dict[Hashable, Sieve]):
     """The sieves of lists that are long and were asked about, by who owns the list."""
 
-    __slots__ = ("_sieves",)
-
-    def __init__(self) -> None:
-        self._sieves: dict[Hashable, Sieve] = {}
+    __slots__ = ()
 
     def sifted(
         self, sift: _Sift, probe: Probe, owner: Hashable, nodes: Collection[Node]
@@ -52,24 +49,22 @@ class _Lists:
         """Return those of a list that may be comparable with an item: all, if it is short."""
         if len(nodes) < _LONG:
             return nodes
-        sieve = self._sieves.get(owner)
+        sieve = self.get(owner)
         if sieve is None:
-            sieve = self._sieves[owner] = Sieve(nodes)
+            sieve = self[owner] = Sieve(nodes)
         return sift(sieve, probe.box)
 
-    def add(self, owner: Hashable, node: Node) -> None:
+    def came(self, owner: Hashable, node: Node) -> None:
         """Be told that a node came to a list."""
-        sieve = self._sieves.get(owner)
-        if sieve is not None:
-            sieve.add(node)
+        if owner in self:
+            self[owner].add(node)
 
-    def remove(self, owner: Hashable, node: Node) -> None:
+    def went(self, owner: Hashable, node: Node) -> None:
         """Be told that a node went from a list; its sieve goes when it has become short."""
-        sieve = self._sieves.get(owner)
-        if sieve is not None:
-            sieve.remove(node)
-            if len(sieve) < _SHORT:
-                del self._sieves[owner]
+        if owner in self:
+            self[owner].remove(node)
+            if len(self[owner]) < _SHORT:
+                del self[owner]
 
 
 class IndexedSearch(Search):
@@ -81,23 +76,23 @@ class IndexedSearch(Search):
         super().__init__(links)
         self._all: Sieve | None = None
         self._columns: Columns | None = None
-        self._children = _Lists()
-        self._roots = _Lists()
-        self._held: _Lists | None = None
+        self._children = _Sieves()
+        self._roots = _Sieves()
+        self._held: _Sieves | None = None
         links.on_link.append(self._linked)
         links.on_unlink.append(self._unlinked)
 
     # -- following the links -----------------------------------------------------------------------
 
     def _linked(self, parent: Node, child: Node) -> None:
-        self._children.add(parent, child)
-        if parent is self._links.top:
-            self._roots.add(child.kind, child)
+        self._children.came(parent, child)
+        if self._roots and parent is self._links.top:
+            self._roots.came(child.kind, child)
 
     def _unlinked(self, parent: Node, child: Node) -> None:
-        self._children.remove(parent, child)
-        if parent is self._links.top:
-            self._roots.remove(child.kind, child)
+        self._children.went(parent, child)
+        if self._roots and parent is self._links.top:
+            self._roots.went(child.kind, child)
 
     # -- any structure -----------------------------------------------------------------------------
 
@@ -247,6 +242,22 @@ class IndexedSearch(Search):
             return []
         return list(_covered(probe, self._sifted(Sieve.below, probe, parent)))
 
+    def next_down(
+        self, probe: Probe, parent: Node, *, prefers: Callable[[Node], bool] | None = None
+    ) -> tuple[Node | None, list[Node]]:
+        """Return the first child that covers the item, or else all that the item covers.
+
+        In a short list, one look at each box tells both.
+        """
+        children = parent.children
+        if not children:
+            return None, []
+        if len(children) < _LONG and prefers is None and probe.kind is None:
+            compared = _compared(probe.box, children)
+            if compared is not None:
+                return compared
+        return super().next_down(probe, parent, prefers=prefers)
+
     def _sifted(self, sift: _Sift, probe: Probe, parent: Node) -> Iterable[Node]:
         """Return the children of a node that may be comparable, in the order of a walk."""
         kind = probe.kind
@@ -262,9 +273,9 @@ class IndexedSearch(Search):
     def _held_by(self, sift: _Sift, probe: Probe, interface: Hashable) -> Iterable[Node]:
         """Return the nodes of an interface that may be comparable with the item."""
         if self._held is None:
-            held = self._held = _Lists()
-            self._links.on_give.append(lambda node, interface: held.add(interface, node))
-            self._links.on_take.append(lambda node, interface: held.remove(interface, node))
+            held = self._held = _Sieves()
+            self._links.on_give.append(lambda node, interface: held.came(interface, node))
+            self._links.on_take.append(lambda node, interface: held.went(interface, node))
         return self._held.sifted(sift, probe, interface, self._links.holders.get(interface, ()))
 
     def is_held_above(self, probe: Probe, interface: Hashable) -> bool:
@@ -287,6 +298,31 @@ class IndexedSearch(Search):
         # Whatever hangs below is covered, and boxes leave few of all that the interface holds.
         found = self.held_below(probe, interface, own)
         return [node for node in found if hangs_below(node, own)]
+
+
+def _compared(box: Box | None, nodes: Nodes) -> tuple[Node | None, list[Node]] | None:
+    """Return the first node around a box, or else all nodes in it; None where boxes do not tell.
+
+    They tell of exact boxes of one shape, if it has no more than two lines.
+    """
+    if box is None:
+        return None
+    low, high, low2, high2, rest, shape, _ = box
+    if rest or not shape.exact:
+        return None
+    inside = []
+    for node in nodes:
+        other = node.box
+        if other is None or other[5] is not shape:
+            return None
+        if other[0] <= low:
+            if other[1] <= high and other[2] <= low2 and other[3] <= high2:
+                return node, []
+            if other[0] < low:
+                continue
+        if high <= other[1] and low2 <= other[2] and high2 <= other[3]:
+            inside.append(node)
+    return None, inside
 
 
 def _covering(probe: Probe, nodes: Iterable[Node]) -> Iterator[Node]:

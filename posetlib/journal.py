@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
 from functools import partial
-from typing import Final, NamedTuple
+from typing import Final
 
 from posetlib.change import NO_CHANGE, Change, Item, Pair
 from posetlib.nodes import Node
@@ -36,11 +36,12 @@ _OF_EDGES: Final = (LINK, UNLINK)
 _OF_PAIRS: Final = (GIVE, TAKE)
 
 
-class Journal(NamedTuple):
+class Journal(list[tuple[object, ...]]):
     """The steps of one operation in order, and the clock when it began."""
 
+    __slots__ = ("clock",)
+
     clock: int
-    steps: list[tuple[object, ...]]
 
 
 def change_of(journal: Journal, top: Node) -> Change:
@@ -48,7 +49,7 @@ def change_of(journal: Journal, top: Node) -> Change:
 
     What was done and undone within the operation does not show: only what differs does.
     """
-    return Change.late(partial(_net_effect, journal, top)) if journal.steps else NO_CHANGE
+    return Change.late(partial(_net_effect, journal, top)) if journal else NO_CHANGE
 
 
 def _net_effect(journal: Journal, top: Node) -> Change:
@@ -56,7 +57,7 @@ def _net_effect(journal: Journal, top: Node) -> Change:
     left: dict[Node, None] = {}
     links: dict[tuple[Node, Node], int] = {}
     pairs: dict[tuple[Node, Hashable], int] = {}
-    for step in journal.steps:
+    for step in journal:
         code = step[0]
         if code in _OF_EDGES:
             edge = (step[1], step[2])

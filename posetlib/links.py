@@ -42,33 +42,28 @@ class Links:
         #: Whether what was loaded runs in a circle somewhere: walks must not follow it.
         self.cyclic = False
         self.clock = 0
-        self._steps: list[tuple[object, ...]] = []
-        self._began = 0
+        self._journal = Journal()
 
     # -- journals ----------------------------------------------------------------------------------
 
     def begin(self) -> None:
         """Open the journal of an operation."""
-        self._steps = []
-        self._began = self.clock
+        self._journal = journal = Journal()
+        journal.clock = self.clock
 
     def finish(self) -> Journal:
         """Close the journal: the operation is complete."""
         self._settle()
-        journal = Journal(self._began, self._steps)
-        self._steps = []
-        return journal
+        return self._journal
 
     def abandon(self) -> None:
         """Undo what was done since ``begin``."""
-        journal = Journal(self._began, self._steps)
-        self._steps = []
-        self.undo(journal)
+        self.undo(self._journal)
 
     def undo(self, journal: Journal) -> None:
         """Take an operation back: the last one, or the last that was not taken back yet."""
         returned = False
-        for code, *about in reversed(journal.steps):
+        for code, *about in reversed(journal):
             back: Any = about
             if code == LINK:
                 self._unlink(*back)
@@ -101,28 +96,28 @@ class Links:
         """Make a node for an item that has none."""
         node = Node(item, self.clock, traits)
         self.clock += 1
-        self._steps.append((ENTER, node))
+        self._journal.append((ENTER, node))
         self._enter(node)
         return node
 
     def leave(self, node: Node) -> None:
         """Forget a node that has neither links nor interfaces any more."""
-        self._steps.append((LEAVE, node))
+        self._journal.append((LEAVE, node))
         self._leave(node)
 
     def link(self, parent: Node, child: Node) -> None:
         """Hang a node from another one, or from the top."""
-        self._steps.append((LINK, parent, child))
+        self._journal.append((LINK, parent, child))
         self._link(parent, child)
 
     def unlink(self, parent: Node, child: Node) -> None:
         """Take a node off another one, or off the top."""
-        self._steps.append((UNLINK, parent, child))
+        self._journal.append((UNLINK, parent, child))
         self._unlink(parent, child)
 
     def give(self, node: Node, interface: Hashable) -> None:
         """Let an interface hold a node that it does not hold."""
-        self._steps.append((GIVE, node, interface))
+        self._journal.append((GIVE, node, interface))
         if node.interfaces:
             self._give(node, interface, self.clock)
             self.clock += 1
@@ -132,12 +127,12 @@ class Links:
 
     def take(self, node: Node, interface: Hashable) -> None:
         """Let go an interface that holds the node."""
-        self._steps.append((TAKE, node, interface, node.interfaces[interface]))
+        self._journal.append((TAKE, node, interface, node.interfaces[interface]))
         self._take(node, interface)
 
     def alias(self, node: Node, item: Item) -> None:
         """Let a node be found by an item that is equivalent to its own, as long as it lives."""
-        self._steps.append((ALIAS, node, item))
+        self._journal.append((ALIAS, node, item))
         node.aliases += (item,)
         self.aliases[item] = node
 
@@ -263,6 +258,7 @@ class Links:
 
         Nothing is compared and nothing repaired: the shape is the one that is given.
         """
+        self.begin()
         rows = list(rows)
         nodes = [self.enter(item, traits) for item, traits, _ in rows]
         below: list[list[Node]] = [[] for _ in nodes]
@@ -280,7 +276,6 @@ class Links:
                 self.clock = moment + 1
         self._load_index(nodes, list(indexes))
         self.cyclic = self._has_cycle()
-        self._steps = []
         return nodes
 
     def _load_index(self, nodes: list[Node], indexes: list[Iterable[Hashable] | None]) -> None:

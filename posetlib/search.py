@@ -233,6 +233,16 @@ class Search:
         siblings = self.below(parent, probe.kind) if among is None else among
         return [node for node in siblings if node not in skip and probe.below(node)]
 
+    def next_down(
+        self, probe: Probe, parent: Node, *, prefers: Callable[[Node], bool] | None = None
+    ) -> tuple[Node | None, list[Node]]:
+        """Return the first child of a node that covers the item, or else all that the item covers.
+
+        Siblings do not cover one another, so there is nothing in the other list.
+        """
+        child = self.first_above(probe, parent, prefers=prefers)
+        return child, [] if child is not None else self.all_below(probe, parent)
+
     # -- what an interface holds -------------------------------------------------------------------
 
     def is_held_above(self, probe: Probe, interface: Hashable) -> bool:

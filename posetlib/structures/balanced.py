@@ -58,7 +58,7 @@ class NonRedundantForest(BalancedForest):
     def _is_redundant(self, probe: Probe, node: Node, interface: Hashable) -> bool:
         return self._search.is_held_above(probe, interface)
 
-    def _descend(self, probe: Probe, interface: Hashable) -> Node | None:
+    def _descend(self, probe: Probe, interface: Hashable) -> tuple[Node, list[Node]] | None:
         if interface in self._links.holders and self._search.is_held_above(probe, interface):
             return None
         return super()._descend(probe, interface)

@@ -158,7 +158,7 @@ class Table(Collection[Item]):
         finally:
             self._busy = False
         change = change_of(journal, links.top)
-        self._version += bool(journal.steps)
+        self._version += bool(journal)
         if self._observers:
             self._tell(operation, change, journal)
         return change, journal

@@ -51,10 +51,10 @@ class Forest(Table):
             if node is not None:
                 links.alias(node, item)
         if node is None:
-            parent = self._descend(probe, interface)
-            if parent is None:
+            found = self._descend(probe, interface)
+            if found is None:
                 return
-            fall = self._search.all_below(probe, parent)
+            parent, fall = found
             node = links.enter(item, probe.traits)
             for child in fall:
                 links.unlink(parent, child)
@@ -67,15 +67,18 @@ class Forest(Table):
         if redundant:
             self._withdraw(redundant, interface)
 
-    def _descend(self, probe: Probe, interface: Hashable) -> Node | None:
-        """Return the parent for a new item; None if the pair is redundant."""
-        node = self._links.top
+    def _descend(self, probe: Probe, interface: Hashable) -> tuple[Node, list[Node]] | None:
+        """Return the parent for a new item and its children; None if the pair is redundant."""
+        parent = self._links.top
         prefers = self._preference(interface)
-        while (child := self._search.first_above(probe, node, prefers=prefers)) is not None:
-            if not self.local and interface in child.interfaces:
+        may_be_met = not self.local and interface in self._links.holders
+        while True:
+            child, fall = self._search.next_down(probe, parent, prefers=prefers)
+            if child is None:
+                return parent, fall
+            if may_be_met and interface in child.interfaces:
                 return None
-            node = child
-        return node
+            parent = child
 
     # -- what the forests differ in ----------------------------------------------------------------
 
