@@ -101,9 +101,10 @@ class IndexedLinks(Links):
 
     def _link(self, parent: Node, child: Node) -> None:
         super()._link(parent, child)
-        bits, lone = self._content(child)
-        self._gain(child, bits)
-        self._count(child, lone)
+        if child.interfaces or child.children:
+            bits, lone = self._content(child)
+            self._gain(child, bits)
+            self._count(child, lone)
 
     def _unlink(self, parent: Node, child: Node) -> None:
         bits, lone = self._content(child)
