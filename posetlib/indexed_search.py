@@ -26,9 +26,9 @@ from posetlib.sieve import Sieve
 __all__ = ["IndexedSearch"]
 
 # From so many nodes on, a sieve is faster than a look at each.
-_LONG: Final = 32
+_LONG: Final = 40
 # It is kept until a list is as short as this, so that sieves do not come and go.
-_SHORT: Final = 16
+_SHORT: Final = 20
 # Tables of fewer nodes are walked, and those of which a sieve has to let more through unseen.
 _FEW: Final = 64
 _BOXLESS: Final = 32

@@ -7,7 +7,7 @@ from typing import Any
 
 from posetlib.change import Item
 from posetlib.journal import ALIAS, ENTER, GIVE, LEAVE, LINK, TAKE, UNLINK, Journal
-from posetlib.nodes import Node, Traits, insert, ordered, remove
+from posetlib.nodes import Node, Nodes, Traits, insert, ordered, remove
 
 __all__ = ["Links"]
 
@@ -29,7 +29,7 @@ class Links:
         #: Interface -> the nodes that hold it; one alone in a tuple, which takes little room.
         self.holders: dict[Hashable, tuple[Node] | dict[Node, None]] = {}
         #: Kind -> the roots of that kind.
-        self.roots_by_kind: dict[Hashable, list[Node]] = {}
+        self.roots_by_kind: dict[Hashable, Nodes] = {}
         #: How many nodes have an item that is not canonical.
         self.irregular = 0
         #: Told of every step when it is done, or undone: an index keeps itself by these.
@@ -167,9 +167,10 @@ class Links:
         parent.children = remove(parent.children, child)
         child.parents = remove(child.parents, parent)
         if parent is self.top:
-            roots = remove(self.roots_by_kind[child.kind], child)
-            if not roots:
-                del self.roots_by_kind[child.kind]
+            roots = self.roots_by_kind
+            roots[child.kind] = remove(roots[child.kind], child)
+            if not roots[child.kind]:
+                del roots[child.kind]
         for told in self.on_unlink:
             told(parent, child)
 

@@ -18,7 +18,8 @@ _SERIAL = attrgetter("serial")
 #: part of a partition that it is in, None when in none; whether it is canonical, equal to every
 #: canonical item that is equivalent to it; and its box, for an index, None where there is none.
 Traits: TypeAlias = tuple[Hashable, bool, Any]
-#: Nodes in order of their serials; most nodes of a forest have no children, and share this none.
+#: Nodes in order of their serials. None, or one alone, are a tuple, which takes little room: most
+#: nodes of a forest have one parent and no children.
 Nodes: TypeAlias = "list[Node] | tuple[Node, ...]"
 
 NO_TRAITS: Final[Traits] = (None, False, None)
@@ -76,13 +77,15 @@ class Node:
 def ordered(nodes: list[Node]) -> Nodes:
     """Return some nodes in order."""
     nodes.sort(key=_SERIAL)
-    return nodes or ()
+    return nodes if len(nodes) > 1 else tuple(nodes)
 
 
-def insert(nodes: Nodes, node: Node) -> list[Node]:
+def insert(nodes: Nodes, node: Node) -> Nodes:
     """Return some nodes with one more in its place; mostly that is the end."""
-    if not nodes or isinstance(nodes, tuple):
-        return [node]
+    if not nodes:
+        return (node,)
+    if isinstance(nodes, tuple):
+        nodes = [*nodes]
     if nodes[-1].serial < node.serial:
         nodes.append(node)
     else:

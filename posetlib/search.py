@@ -60,9 +60,9 @@ class Search:
         if kind is None:
             return node.children
         if node is links.top:
-            untyped = links.roots_by_kind.get(None, [])
-            own = links.roots_by_kind.get(kind, [])
-            return untyped + own if untyped and own else untyped or own
+            untyped = links.roots_by_kind.get(None, ())
+            own = links.roots_by_kind.get(kind, ())
+            return [*untyped, *own] if untyped and own else untyped or own
         return [child for child in node.children if child.kind is None or child.kind == kind]
 
     def satisfying(self, holds: Callable[[Node], bool], kind: Hashable) -> list[Node]:

@@ -15,7 +15,7 @@ from posetlib.indexed_search import IndexedSearch
 from posetlib.invariants import check_table
 from posetlib.journal import Journal, change_of
 from posetlib.links import Links
-from posetlib.nodes import Node, Traits, insert
+from posetlib.nodes import Node, Nodes, Traits, insert
 from posetlib.relation import Follower, Partition, Probe, Relation
 from posetlib.search import Search
 from posetlib.snapshot import Snapshot, SnapshotNode
@@ -217,12 +217,12 @@ class Table(Collection[Item]):
     def _remove_covered(self, item: Item, interface: Hashable) -> None:
         probe = self._probe(item)
         same = self._links.find(item)
-        held = self._search.held_below(probe, interface, same)
+        held: Nodes = self._search.held_below(probe, interface, same)
         if same is not None and interface in same.interfaces:
             held = insert(held, same)
         self._withdraw(held, interface)
 
-    def _withdraw(self, nodes: list[Node], interface: Hashable) -> None:
+    def _withdraw(self, nodes: Nodes, interface: Hashable) -> None:
         """Take an interface from nodes that hold it; nodes left without one go."""
         for node in nodes:
             self._links.take(node, interface)
