@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
+from heapq import merge
 from itertools import accumulate
 from operator import attrgetter, or_
 from typing import Any, Final, NamedTuple
@@ -82,7 +83,7 @@ class Sieve:
     """
 
     __slots__ = (
-        "_boxed", "_boxless", "_lines", "_nodes", "_ordered", "_places", "_plans", "_room",
+        "_boxed", "_boxless", "_late", "_lines", "_newest", "_nodes", "_places", "_plans", "_room",
     )  # fmt: skip
 
     def __init__(self, nodes: Iterable[Node]) -> None:
@@ -103,8 +104,9 @@ class Sieve:
         self._nodes = sorted(nodes, key=_SERIAL)
         self._places = dict(zip(self._nodes, range(len(self._nodes)), strict=True))
         self._room = 2 * len(self._nodes) + _ROOM
-        #: Whether the nodes came in the order of their serials: they do, unless some came back.
-        self._ordered = True
+        #: The nodes that came out of order: those are few, orphans and what an undo brings back.
+        self._late = 0
+        self._newest = self._nodes[-1].serial if self._nodes else -1
         #: The nodes with and without a box that are still there.
         self._boxed = self._boxless = 0
         found: dict[Line, tuple[list[float], list[float], list[int]]] = {}
@@ -160,7 +162,10 @@ class Sieve:
                 known.high.add(its[i + 1], bit)
             for known in others:
                 known.lacking |= bit
-        self._ordered = self._ordered and (not place or self._nodes[-1].serial < node.serial)
+        if node.serial < self._newest:
+            self._late |= 1 << place
+        else:
+            self._newest = node.serial
         self._nodes.append(node)
         self._places[node] = place
         return place
@@ -209,8 +214,11 @@ class Sieve:
 
     def _at(self, bits: int) -> Iterator[Node]:
         """Return the nodes of some bits, in order."""
-        picked = _picked(self._nodes, bits)
-        return picked if self._ordered else iter(sorted(picked, key=_SERIAL))
+        late = bits & self._late
+        if not late:
+            return _picked(self._nodes, bits)
+        found = sorted(_picked(self._nodes, late), key=_SERIAL)
+        return merge(_picked(self._nodes, bits ^ late), found, key=_SERIAL)
 
     def _plan(self, shape: Shape) -> _Plan:
         plan = self._plans.get(shape)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any
 
 from posetlib.change import Item
 from posetlib.nodes import Node
@@ -12,8 +12,6 @@ from posetlib.relation import Partition, Probe
 from posetlib.structures.base import Table
 
 __all__ = ["Forest", "PosetForest"]
-
-_NOBODY: Final[frozenset[Node]] = frozenset()
 
 
 @dataclass(slots=True)
@@ -169,22 +167,23 @@ class Forest(Table):
         """Place one subtree; return the siblings that it covers, to be placed below it."""
         links, search = self._links, self._search
         probe = Probe(self._relation, self.counters, node.item, node.traits)
-        parent = start = group.start
+        parent, fall = group.start, []
         met = set(group.inherited)
-        skip = group.siblings
-        while (child := search.first_above(probe, parent, skip=skip)) is not None:
+        eliminates = not self.local
+        child = search.first_above(probe, parent, skip=group.siblings)
+        if child is None:
+            fall = search.all_below(probe, parent, among=group.may_fall, skip=group.siblings)
+            if group.may_fall is not None:
+                group.may_fall = [each for each in group.may_fall if each not in fall]
+        while child is not None:
             parent = child
-            met.update(child.interfaces)
-            skip = _NOBODY
-        fall = search.all_below(
-            probe, parent, among=group.may_fall if parent is start else None, skip=skip
-        )
+            if eliminates:
+                met.update(child.interfaces)
+            child, fall = search.next_down(probe, parent)
         for each in fall:
             links.unlink(parent, each)
-            if parent is start and group.may_fall is not None:
-                group.may_fall.remove(each)
         links.link(parent, node)
-        if met and not self.local:
+        if met and eliminates:
             fallen.extend(self._strip(node, met))
         return _Group(node, fall, None, frozenset(node.interfaces)) if fall else None
 
