@@ -46,29 +46,23 @@ _BYTES: Final = 6
 _MAX_POINTS: Final = 16
 _MAX_LINES: Final = 64
 _BUCKETS: Final = 64
-# How many other shapes a shape remembers.
-_MANY: Final = 4096
 
 
 class Shape:
-    """The lines on which a box has its intervals; one object for equal shapes."""
+    """The lines on which a box has its intervals; one object for equal shapes of a reader."""
 
-    __slots__ = ("_above", "exact", "lines")
+    __slots__ = ("_bits", "exact", "lines")
 
-    def __init__(self, lines: tuple[Line, ...], exact: bool) -> None:
+    def __init__(self, lines: tuple[Line, ...], bits: int, exact: bool) -> None:
         self.lines = lines
         #: Whether containing is covering, among boxes that are.
         self.exact = exact
-        self._above: dict[Shape, bool] = {}
+        # A bit for each line.
+        self._bits = bits
 
     def may_lie_in(self, other: Shape) -> bool:
         """Return whether a box of the other shape can contain one of this: it asks for no more."""
-        known = self._above.get(other)
-        if known is None:
-            if len(self._above) >= _MANY:
-                self._above.clear()
-            known = self._above[other] = set(other.lines) <= set(self.lines)
-        return known
+        return self._bits | other._bits == self._bits
 
 
 def ends(box: Box) -> tuple[float, ...]:
@@ -153,7 +147,10 @@ class BoxReader:
     def _shape(self, lines: tuple[Line, ...], *, exact: bool) -> Shape:
         shape = self._shapes.get((lines, exact))
         if shape is None:
-            shape = self._shapes[lines, exact] = Shape(lines, exact)
+            bits = 0
+            for line in lines:
+                bits |= 1 << self._lines.setdefault(line, len(self._lines))
+            shape = self._shapes[lines, exact] = Shape(lines, bits, exact)
         return shape
 
 

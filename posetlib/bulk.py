@@ -17,17 +17,24 @@ __all__ = ["MOST", "edges_of", "ends_of", "survivors"]
 
 #: The order of so many filters, a bit for each pair, takes an eighth of a gigabyte.
 MOST: Final = 32_768
+# Boxes on more lines than these are not put into columns.
+_MAX_LINES: Final = 64
 # So many rows of the order are worked out at a time.
 _CHUNK: Final = 64
 
 Edges = list[tuple[int, int]]
 
 
-def ends_of(boxes: Sequence[Box]) -> Ends:
-    """Return the columns of boxes, with two rows for each line on which one of them lies."""
+def ends_of(boxes: Sequence[Box]) -> Ends | None:
+    """Return the columns of boxes, with two rows for each line on which one of them lies.
+
+    None if there are so many lines that most of the rows would say nothing.
+    """
     lines: dict[Line, None] = {}
     for shape in {box[5]: None for box in boxes}:
         lines.update(dict.fromkeys(shape.lines))
+        if len(lines) > _MAX_LINES:
+            return None
     return upright(boxes, {line: 2 * i for i, line in enumerate(lines)})
 
 

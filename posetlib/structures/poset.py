@@ -49,7 +49,7 @@ class FiltersPoset(Table):
         return table
 
     def _load_at_once(self, pairs: list[Pair]) -> bool:
-        """Load an empty table, if all filters have boxes that say all; return whether they do."""
+        """Load an empty table, if all filters have boxes that say all; return whether it did."""
         if self._reader is None:
             return False
         numbers: dict[Item, int] = {}
@@ -62,6 +62,8 @@ class FiltersPoset(Table):
                 numbers[item] = len(boxes)
                 boxes.append(box)
         ends = bulk.ends_of(boxes)
+        if ends is None:
+            return False
         held = bulk.survivors(ends, [(numbers[item], interface) for item, interface in pairs])
         items = list(numbers)
         self._load(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import tracemalloc
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from itertools import product
@@ -300,3 +301,18 @@ class TestBoxes:
         assert reader.read(Wider({})) is None
         merger = pl.merge(pl.parse_filter("x in [1, 2]"), pl.parse_filter("x in [2, 3]"))
         assert reader.read(merger) == reader.read(pl.parse_filter("x in [1, 3]"))
+
+
+@pytest.mark.parametrize("structure", STRUCTURES)
+def test_a_thousand_attributes_take_little_memory(structure: str) -> None:
+    """Once the columns of a build, and a memory of comparisons, grew with filters × attributes."""
+    filters = [pl.parse_filter(f"a{i} in [0, 9] and b{i % 7} in [0, 3]") for i in range(800)]
+    pairs = [(filter, i % 5) for i, filter in enumerate(filters)]
+    tracemalloc.start()
+    try:
+        table = type(make_table(structure)).build(pairs)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 4_000_000
+    assert table == type(table).build(pairs, index=False)
