@@ -32,7 +32,8 @@ INSERT_BAR = {"uniform": 1.3, "narrow": 1.0}
 def run_forest_updates(bench: Bench, kind: str) -> None:
     """Add all, then remove half, in turns with rtree."""
     size = bench.size(10_000, 300)
-    last, chunk = size // 10, size // 100
+    # Turns of several hundred: in shorter ones all work from caches that the others have filled.
+    last, chunk = size // 10, size // 20
     some = Load.make(kind, size, seed=1)
     boxes = list(enumerate(boxes_of(some.columns)))
     half = np.random.default_rng(2).permutation(size)[: size // 2].tolist()
