@@ -18,7 +18,7 @@ from posetlib.boxes import Box
 from posetlib.change import Item
 from posetlib.columns import Columns
 from posetlib.links import Links
-from posetlib.nodes import Node, Nodes
+from posetlib.nodes import Node
 from posetlib.relation import Probe
 from posetlib.search import Place, Search, hangs_below, highest_of, lowest_of
 from posetlib.sieve import Sieve
@@ -252,9 +252,12 @@ class IndexedSearch(Search):
         children = parent.children
         if not children:
             return None, []
-        if len(children) < _LONG and prefers is None and probe.kind is None:
-            compared = _compared(probe.box, children)
+        if prefers is None and probe.kind is None and probe.box is not None:
+            above = self._children.sifted(Sieve.above, probe, parent, children)
+            compared = _compared(probe.box, above)
             if compared is not None:
+                if compared[0] is None and above is not children:
+                    return None, self.all_below(probe, parent)
                 return compared
         return super().next_down(probe, parent, prefers=prefers)
 
@@ -300,13 +303,15 @@ class IndexedSearch(Search):
         return [node for node in found if hangs_below(node, own)]
 
 
-def _compared(box: Box | None, nodes: Nodes) -> tuple[Node | None, list[Node]] | None:
+# The loops below look at the high ends first. These were made together with their box, and lie
+# together in memory; the low ones are those of the constraints, and most boxes need no look at them.
+
+
+def _compared(box: Box, nodes: Iterable[Node]) -> tuple[Node | None, list[Node]] | None:
     """Return the first node around a box, or else all nodes in it; None where boxes do not tell.
 
     They tell of exact boxes of one shape, if it has no more than two lines.
     """
-    if box is None:
-        return None
     low, high, low2, high2, rest, shape, _ = box
     if rest or not shape.exact:
         return None
@@ -315,12 +320,12 @@ def _compared(box: Box | None, nodes: Nodes) -> tuple[Node | None, list[Node]] |
         other = node.box
         if other is None or other[5] is not shape:
             return None
-        if other[0] <= low:
-            if other[1] <= high and other[2] <= low2 and other[3] <= high2:
+        if other[1] <= high:
+            if other[3] <= high2 and other[0] <= low and other[2] <= low2:
                 return node, []
-            if other[0] < low:
+            if other[1] < high:
                 continue
-        if high <= other[1] and low2 <= other[2] and high2 <= other[3]:
+        if high2 <= other[3] and low <= other[0] and low2 <= other[2]:
             inside.append(node)
     return None, inside
 
@@ -335,10 +340,10 @@ def _covering(probe: Probe, nodes: Iterable[Node]) -> Iterator[Node]:
             good = probe.above(node)
         elif box[5] is shape:
             good = (
-                box[0] <= low
-                and box[1] <= high
-                and box[2] <= low2
+                box[1] <= high
                 and box[3] <= high2
+                and box[0] <= low
+                and box[2] <= low2
                 and (not rest or all(map(le, box[4], rest)))
                 and (exact or (box[6] | gaps == gaps and probe.above(node)))
             )
@@ -358,10 +363,10 @@ def _covered(probe: Probe, nodes: Iterable[Node]) -> Iterator[Node]:
             good = probe.below(node)
         elif box[5] is shape:
             good = (
-                low <= box[0]
-                and high <= box[1]
-                and low2 <= box[2]
+                high <= box[1]
                 and high2 <= box[3]
+                and low <= box[0]
+                and low2 <= box[2]
                 and (not rest or all(map(le, rest, box[4])))
                 and (exact or (box[6] | gaps == box[6] and probe.below(node)))
             )

@@ -213,7 +213,10 @@ class Links:
 
     def find(self, item: Item) -> Node | None:
         """Return the node of an item, or of one that was added as its equivalent; O(1)."""
-        return self.nodes.get(item) or self.aliases.get(item)
+        node = self.nodes.get(item)
+        if node is None and self.aliases:
+            node = self.aliases.get(item)
+        return node
 
     def holding(self, interface: Hashable) -> list[Node]:
         """Return the nodes that an interface holds, in order; O(k log k)."""

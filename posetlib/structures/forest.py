@@ -42,7 +42,7 @@ class Forest(Table):
 
     def _add(self, item: Item, interface: Hashable) -> None:
         links = self._links
-        node = self._links.find(item)
+        node = links.find(item)
         probe = self._probe(item)
         if node is None:
             node = self._twin(probe)
