@@ -303,8 +303,8 @@ class IndexedSearch(Search):
         return [node for node in found if hangs_below(node, own)]
 
 
-# The loops below look at the high ends first. These were made together with their box, and lie
-# together in memory; the low ones are those of the constraints, and most boxes need no look at them.
+# The loops below look at the high ends first: these were made together with their box, and lie
+# together in memory. The low ones are those of the constraints; most boxes need no look at them.
 
 
 def _compared(box: Box, nodes: Iterable[Node]) -> tuple[Node | None, list[Node]] | None:
