@@ -221,11 +221,12 @@ class IndexedSearch(Search):
             return super().first_above(probe, parent, prefers=prefers, skip=skip)
         if not parent.children:
             return None
-        good = _covering(probe, self._sifted(Sieve.above, probe, parent))
-        if prefers is None:
-            return next(good, None)
-        found = list(good)
-        return next(filter(prefers, found), found[0] if found else None)
+        first = None
+        for node in _covering(probe, self._sifted(Sieve.above, probe, parent)):
+            if prefers is None or prefers(node):
+                return node
+            first = first or node
+        return first
 
     def all_below(
         self,
