@@ -22,7 +22,7 @@ _MAX_LINES: Final = 64
 _ROOM: Final = 16
 # How many shapes of items are remembered.
 _MANY: Final = 4096
-# So many bits are looked through at a time.
+# So many bits are written, or looked through, at a time.
 _PIECE: Final = 1024
 _PIECE_MASK: Final = (1 << _PIECE) - 1
 _SERIAL: Final = attrgetter("serial")
@@ -33,15 +33,15 @@ class _Rank:
 
     __slots__ = ("bounds", "masks")
 
-    def __init__(self, values: Sequence[float] = (), bits: Sequence[int] = ()) -> None:
+    def __init__(self, values: Sequence[float] = (), places: Sequence[int] = ()) -> None:
         some = sorted(values)
         #: Where the cells end, all but the last one.
         self.bounds = sorted({some[len(some) * i // _CELLS] for i in range(1, _CELLS) if some})
-        cells = [0] * (_CELLS + 1)
-        for value, bit in zip(values, bits, strict=True):
-            cells[bisect_right(self.bounds, value) + 1] |= bit
+        cells: list[list[int]] = [[] for _ in range(_CELLS + 1)]
+        for value, place in zip(values, places, strict=True):
+            cells[bisect_right(self.bounds, value) + 1].append(place)
         #: For each cell the nodes in the cells before it, and last the nodes in all of them.
-        self.masks = list(accumulate(cells, or_))
+        self.masks = list(accumulate(map(_mask, cells), or_))
 
     def add(self, value: float, bit: int) -> None:
         """Take a node in."""
@@ -107,25 +107,26 @@ class Sieve:
         #: The nodes that came out of order: those are few, orphans and what an undo brings back.
         self._late = 0
         self._newest = self._nodes[-1].serial if self._nodes else -1
-        #: The nodes with and without a box that are still there.
-        self._boxed = self._boxless = 0
         found: dict[Line, tuple[list[float], list[float], list[int]]] = {}
+        boxless = []
         for node, place in self._places.items():
-            bit = 1 << place
             if node.box is None:
-                self._boxless |= bit
+                boxless.append(place)
                 continue
-            self._boxed |= bit
             its = ends(node.box)
             for i, line in enumerate(node.box[5].lines):
-                lows, highs, bits = found.setdefault(line, ([], [], []))
+                lows, highs, places = found.setdefault(line, ([], [], []))
                 lows.append(its[2 * i])
                 highs.append(its[2 * i + 1])
-                bits.append(bit)
+                places.append(place)
+        everything = (1 << len(self._nodes)) - 1
         self._lines = {
-            line: _Ends(_Rank(lows, bits), _Rank(highs, bits), self._boxed - sum(bits))
-            for line, (lows, highs, bits) in list(found.items())[:_MAX_LINES]
+            line: _Ends(_Rank(lows, places), _Rank(highs, places), everything ^ _mask(places))
+            for line, (lows, highs, places) in list(found.items())[:_MAX_LINES]
         }
+        #: The nodes with and without a box that are still there.
+        self._boxless = _mask(boxless)
+        self._boxed = everything ^ self._boxless
         self._plans: dict[Shape, _Plan] = {}
 
     def add(self, node: Node) -> None:
@@ -232,6 +233,20 @@ class Sieve:
             plan = _Plan(within, others, missing and len(lines) < _MAX_LINES)
             self._plans[shape] = plan
         return plan
+
+
+def _mask(places: list[int]) -> int:
+    """Return places, in order, as bits."""
+    if not places or places[-1] < _PIECE:
+        mask = 0
+        for place in places:
+            mask |= 1 << place
+        return mask
+    # A long number would be written anew for each of them.
+    packed = bytearray(places[-1] // 8 + 1)
+    for place in places:
+        packed[place // 8] |= 1 << place % 8
+    return int.from_bytes(packed, "little")
 
 
 def _picked(nodes: list[Node], bits: int) -> Iterator[Node]:

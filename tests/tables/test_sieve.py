@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from collections.abc import Callable
 from itertools import count
 from random import Random
@@ -134,3 +135,17 @@ def test_a_node_that_comes_back_is_found_on_a_line_that_is_new() -> None:
     box = reader.read(narrow)
     assert box is not None
     assert list(sieve.above(box)) == [first, second]
+
+
+def test_many_nodes_take_memory_in_proportion() -> None:
+    """Once each node had a number of its own, as long as there were nodes before it."""
+    reader = BoxReader()
+    nodes = nodes_of(ranges(1, 20_000, "narrow"), reader)
+    tracemalloc.start()
+    try:
+        sieve = Sieve(nodes)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert len(sieve) == 20_000
+    assert peak < 8_000_000
