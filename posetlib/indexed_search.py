@@ -341,12 +341,13 @@ def _covering(probe: Probe, nodes: Iterable[Node]) -> Iterator[Node]:
             good = probe.above(node)
         elif box[5] is shape:
             good = (
-                box[1] <= high
+                (exact or box[6] | gaps == gaps)
+                and box[1] <= high
                 and box[3] <= high2
                 and box[0] <= low
                 and box[2] <= low2
                 and (not rest or all(map(le, box[4], rest)))
-                and (exact or (box[6] | gaps == gaps and probe.above(node)))
+                and (exact or probe.above(node))
             )
         else:
             good = shape.may_lie_in(box[5]) and box[6] | gaps == gaps and probe.above(node)
@@ -364,12 +365,13 @@ def _covered(probe: Probe, nodes: Iterable[Node]) -> Iterator[Node]:
             good = probe.below(node)
         elif box[5] is shape:
             good = (
-                high <= box[1]
+                (exact or box[6] | gaps == box[6])
+                and high <= box[1]
                 and high2 <= box[3]
                 and low <= box[0]
                 and low2 <= box[2]
                 and (not rest or all(map(le, rest, box[4])))
-                and (exact or (box[6] | gaps == box[6] and probe.below(node)))
+                and (exact or probe.below(node))
             )
         else:
             good = box[5].may_lie_in(shape) and box[6] | gaps == box[6] and probe.below(node)

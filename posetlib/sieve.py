@@ -5,17 +5,20 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from heapq import merge
-from itertools import accumulate
+from itertools import accumulate, chain
+from math import isqrt
 from operator import attrgetter, or_
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from posetlib.boxes import Box, Line, Shape, ends
 from posetlib.nodes import Node
 
 __all__ = ["Sieve"]
 
-# The ends of boxes on a line are told apart by so many cells.
-_CELLS: Final = 24
+# The ends of boxes are told apart by cells: the square of so many, and more where nodes are many.
+_SIDE: Final = 4
+_SLOPE: Final = 5
+_MAX_SIDE: Final = 16
 # A sieve has no more lines than these: it lets through what others would hold back.
 _MAX_LINES: Final = 64
 # Room for so many nodes more than there are, at least.
@@ -28,37 +31,112 @@ _PIECE_MASK: Final = (1 << _PIECE) - 1
 _SERIAL: Final = attrgetter("serial")
 
 
+#: Low ends, high ends with a minus, and the places of the nodes that have them.
+_Columns: TypeAlias = tuple[list[float], list[float], list[int]]
+_NOTHING: Final[_Columns] = ([], [], [])
+
+
 class _Rank:
-    """Which nodes have a smaller number: by cells, of about as many nodes each."""
+    """Which nodes have a smaller number: by cells, of about as many nodes each, in blocks.
 
-    __slots__ = ("bounds", "masks")
+    A mask for each block holds the nodes in all blocks before it, and one for each cell those in
+    the cells before it in its block. So a question takes two masks, and of many cells a node that
+    comes changes few.
+    """
 
-    def __init__(self, values: Sequence[float] = (), places: Sequence[int] = ()) -> None:
+    __slots__ = ("_blocks", "_bounds", "_cells", "_side")
+
+    def __init__(
+        self, values: Sequence[float] = (), places: Sequence[int] = (), side: int = 1
+    ) -> None:
+        count = side * side
         some = sorted(values)
-        #: Where the cells end, all but the last one.
-        self.bounds = sorted({some[len(some) * i // _CELLS] for i in range(1, _CELLS) if some})
-        cells: list[list[int]] = [[] for _ in range(_CELLS + 1)]
+        # Where the cells end, all but the last one.
+        self._bounds = sorted({some[len(some) * i // count] for i in range(1, count)})
+        # As many cells in a block as there are blocks; behind them the whole block.
+        self._side = side
+        members: list[list[int]] = [[] for _ in range(side * (side + 1))]
         for value, place in zip(values, places, strict=True):
-            cells[bisect_right(self.bounds, value) + 1].append(place)
-        #: For each cell the nodes in the cells before it, and last the nodes in all of them.
-        self.masks = list(accumulate(map(_mask, cells), or_))
+            cell = bisect_right(self._bounds, value)
+            members[cell + cell // side + 1].append(place)
+        self._cells: list[int] = []
+        self._blocks = [0]
+        for start in range(0, len(members), side + 1):
+            block = list(accumulate(map(_mask, members[start : start + side + 1]), or_))
+            self._cells += block
+            self._blocks.append(self._blocks[-1] | block[-1])
+
+    def before(self, value: float) -> int:
+        """Return the nodes in cells before that of a value: all of these have a smaller one."""
+        cell = bisect_right(self._bounds, value)
+        block = cell // self._side
+        return self._blocks[block] | self._cells[cell + block]
+
+    def upto(self, value: float) -> int:
+        """Return the nodes in cells up to that of a value: no other has one that is not greater."""
+        cell = bisect_right(self._bounds, value)
+        block = cell // self._side
+        return self._blocks[block] | self._cells[cell + block + 1]
+
+    def everything(self) -> int:
+        """Return all nodes."""
+        return self._blocks[-1]
 
     def add(self, value: float, bit: int) -> None:
         """Take a node in."""
-        masks = self.masks
-        for i in range(bisect_right(self.bounds, value) + 1, _CELLS + 1):
-            masks[i] |= bit
+        cells, blocks, side = self._cells, self._blocks, self._side
+        cell = bisect_right(self._bounds, value)
+        block = cell // side
+        for i in range(cell + block + 1, (block + 1) * (side + 1)):
+            cells[i] |= bit
+        for i in range(block + 1, side + 1):
+            blocks[i] |= bit
 
 
 class _Ends:
-    """The nodes by both ends of their boxes on a line, and those that have none there."""
+    """The nodes by both ends of their boxes on a line, and those that have none there.
 
-    __slots__ = ("high", "lacking", "low")
+    What lies in one point, as equalities do, is also found by that: of thousands of points no cells
+    would leave few.
+    """
 
-    def __init__(self, low: _Rank, high: _Rank, lacking: int) -> None:
-        self.low = low
-        self.high = high
+    __slots__ = ("_all_points", "_high", "_low", "_points", "lacking")
+
+    def __init__(self, lacking: int, columns: _Columns = _NOTHING, side: int = 1) -> None:
+        lows, highs, places = columns
         self.lacking = lacking
+        self._low = _Rank(lows, places, side)
+        self._high = _Rank(highs, places, side)
+        #: Value -> the places of the nodes that ask for it alone, in order.
+        self._points: dict[float, list[int]] = {}
+        for low, high, place in zip(lows, highs, places, strict=True):
+            if low == -high:
+                self._points.setdefault(low, []).append(place)
+        self._all_points = _mask(sorted(chain.from_iterable(self._points.values())))
+
+    def add(self, low: float, high: float, place: int) -> None:
+        """Take a node in, by the ends of its box: the low one, and the high one with a minus."""
+        bit = 1 << place
+        self._low.add(low, bit)
+        self._high.add(high, bit)
+        if low == -high:
+            self._points.setdefault(low, []).append(place)
+            self._all_points |= bit
+
+    def around(self, low: float, high: float) -> int:
+        """Return the nodes that may be around an interval, or have none here."""
+        found = self._low.upto(low) & self._high.upto(high)
+        if self._all_points:
+            found &= ~self._all_points
+            if low == -high:
+                found |= _mask(self._points.get(low, []))
+        return found | self.lacking
+
+    def inside(self, low: float, high: float) -> int:
+        """Return the nodes that may be inside an interval."""
+        if low == -high:
+            return _mask(self._points.get(low, []))
+        return self._low.everything() & ~(self._low.before(low) | self._high.before(high))
 
 
 class _Plan(NamedTuple):
@@ -107,7 +185,7 @@ class Sieve:
         #: The nodes that came out of order: those are few, orphans and what an undo brings back.
         self._late = 0
         self._newest = self._nodes[-1].serial if self._nodes else -1
-        found: dict[Line, tuple[list[float], list[float], list[int]]] = {}
+        found: dict[Line, _Columns] = {}
         boxless = []
         for node, place in self._places.items():
             if node.box is None:
@@ -120,9 +198,10 @@ class Sieve:
                 highs.append(its[2 * i + 1])
                 places.append(place)
         everything = (1 << len(self._nodes)) - 1
+        side = min(_SIDE + isqrt(len(self._nodes)) // _SLOPE, _MAX_SIDE)
         self._lines = {
-            line: _Ends(_Rank(lows, places), _Rank(highs, places), everything ^ _mask(places))
-            for line, (lows, highs, places) in list(found.items())[:_MAX_LINES]
+            line: _Ends(everything ^ _mask(columns[2]), columns, side)
+            for line, columns in list(found.items())[:_MAX_LINES]
         }
         #: The nodes with and without a box that are still there.
         self._boxless = _mask(boxless)
@@ -153,16 +232,14 @@ class Sieve:
         """Make a place for a node."""
         place = len(self._nodes)
         if node.box is not None:
-            bit = 1 << place
             shape, its = node.box[5], ends(node.box)
             if self._plan(shape).is_alone:
                 self._add_lines(shape)
             within, others, _ = self._plan(shape)
             for known, i in within:
-                known.low.add(its[i], bit)
-                known.high.add(its[i + 1], bit)
+                known.add(its[i], its[i + 1], place)
             for known in others:
-                known.lacking |= bit
+                known.lacking |= 1 << place
         if node.serial < self._newest:
             self._late |= 1 << place
         else:
@@ -175,7 +252,7 @@ class Sieve:
         everything = (1 << len(self._nodes)) - 1
         for line in shape.lines:
             if line not in self._lines and len(self._lines) < _MAX_LINES:
-                self._lines[line] = _Ends(_Rank(), _Rank(), everything)
+                self._lines[line] = _Ends(everything)
         self._plans.clear()
 
     # -- asking ------------------------------------------------------------------------------------
@@ -190,12 +267,7 @@ class Sieve:
         for known in others:
             left &= known.lacking
         for known, i in within:
-            low, high = known.low, known.high
-            around = (
-                low.masks[bisect_right(low.bounds, its[i]) + 1]
-                & high.masks[bisect_right(high.bounds, its[i + 1]) + 1]
-            )
-            left &= around | known.lacking
+            left &= known.around(its[i], its[i + 1])
         return self._at(left | self._boxless)
 
     def below(self, box: Box) -> Iterator[Node]:
@@ -203,15 +275,10 @@ class Sieve:
         shape = box[5]
         within, _, is_alone = self._plans.get(shape) or self._plan(shape)
         its: Sequence[Any] = box if len(shape.lines) <= 2 else ends(box)
-        out = self._boxed if is_alone else 0
+        left = 0 if is_alone else self._boxed
         for known, i in within:
-            low, high = known.low, known.high
-            out |= (
-                low.masks[bisect_right(low.bounds, its[i])]
-                | high.masks[bisect_right(high.bounds, its[i + 1])]
-                | known.lacking
-            )
-        return self._at(self._boxed & ~out | self._boxless)
+            left &= known.inside(its[i], its[i + 1])
+        return self._at(left | self._boxless)
 
     def _at(self, bits: int) -> Iterator[Node]:
         """Return the nodes of some bits, in order."""

@@ -212,7 +212,7 @@ def use_columns(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(indexed_search, "_LONG", 3)
     monkeypatch.setattr(indexed_search, "_SHORT", 2)
     monkeypatch.setattr(indexed_search, "_FEW", 3)
-    monkeypatch.setattr(sieve, "_CELLS", 4)
+    monkeypatch.setattr(sieve, "_SIDE", 2)
     monkeypatch.setattr(sieve, "_MAX_LINES", 3)
     monkeypatch.setattr(sieve, "_ROOM", 2)
     monkeypatch.setattr(sieve, "_PIECE", 5)
