@@ -221,9 +221,7 @@ def _hull_of(constraint: Constraint) -> _Hull | None:
             return None
         last = term.pairs[-1][1]
         most = _INF if last is TOP else _number_of(last)
-        points = [low for low, high in term.pairs[: _MAX_POINTS + 1] if high == low + "\0"]
-        few = points if len(points) == len(term.pairs) <= _MAX_POINTS else ()
-        return _Hull("string", _number_of(term.pairs[0][0]), most, points=few)
+        return _Hull("string", _number_of(term.pairs[0][0]), most, points=_texts(term.pairs))
     if type(constraint) is Isa:
         names = sorted(constraint.names)
         few = names if len(names) <= _MAX_POINTS else ()
@@ -244,6 +242,20 @@ def _points(constraint: Numbers) -> Sequence[Number]:
         if end - first > _MAX_POINTS - len(found):
             return ()
         found += range(first, end)
+    return found
+
+
+def _texts(pairs: Sequence[tuple[str, str | object]]) -> Sequence[str]:
+    """Return the strings of a set that has few, none of any other.
+
+    Neighbours are in one pair: nothing lies between a string and the same with a NUL behind it.
+    """
+    found: list[str] = []
+    for low, high in pairs:
+        count = len(high) - len(low) if isinstance(high, str) else 0
+        if not 0 < count <= _MAX_POINTS - len(found) or high != low + "\0" * count:
+            return ()
+        found += [low + "\0" * i for i in range(count)]
     return found
 
 

@@ -14,7 +14,7 @@ from posetlib.change import Item
 from posetlib.nodes import Node
 from posetlib.relation import Probe
 
-__all__ = ["Column", "Columns", "Ends", "Places", "upright"]
+__all__ = ["Columns", "Ends", "upright"]
 
 Places = NDArray[np.intp]
 #: The ends of a box in the rows of some columns, upright.
@@ -234,23 +234,20 @@ class Columns:
 
     def covering_items(self, probe: Probe, own: Node | None) -> tuple[Item, ...]:
         """Return the items that cover an item, but that of a node, in order of insertion."""
-        self._put_in_order()
         return self._items_at(self._outside(probe), own)
 
     def covered_items(self, probe: Probe, own: Node | None) -> tuple[Item, ...]:
         """Return the items that an item covers, but that of a node, in order of insertion."""
-        self._put_in_order()
         return self._items_at(self._inside(probe), own)
 
     def _items_at(self, places: Places, own: Node | None) -> tuple[Item, ...]:
+        if not self._ordered:
+            nodes: list[Node] = sorted(self._nodes[places].tolist(), key=_SERIAL)
+            return tuple(node.item for node in nodes if node is not own)
         items: list[Item] = self._items[places].tolist()
         if own is not None:
             del items[places.searchsorted(self._places[own])]
         return tuple(items)
-
-    def _put_in_order(self) -> None:
-        if not self._ordered:
-            self._close_up()
 
     def neighbours(self, probe: Probe) -> tuple[list[Node], list[Node], list[Node]]:
         """Return the nodes next above an item, those next below it, and all above it."""

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator
 from itertools import chain
 from operator import attrgetter, le
+from threading import Lock
 from typing import Final, TypeAlias
 
 from posetlib.boxes import Box
@@ -70,7 +71,7 @@ class _Sieves(dict[Hashable, Sieve]):
 class IndexedSearch(Search):
     """Finds places from boxes where there are any, and by walking where there are none."""
 
-    __slots__ = ("_all", "_children", "_columns", "_held", "_roots")
+    __slots__ = ("_all", "_children", "_columns", "_held", "_making", "_roots")
 
     def __init__(self, links: Links) -> None:
         super().__init__(links)
@@ -79,6 +80,8 @@ class IndexedSearch(Search):
         self._children = _Sieves()
         self._roots = _Sieves()
         self._held: _Sieves | None = None
+        # Several may read a table at once: what is followed must be made once.
+        self._making = Lock()
         links.on_link.append(self._linked)
         links.on_unlink.append(self._unlinked)
 
@@ -97,7 +100,7 @@ class IndexedSearch(Search):
     # -- any structure -----------------------------------------------------------------------------
 
     def above(self, probe: Probe) -> list[Node]:
-        """Return every node that covers the item; O(n) in one sweep."""
+        """Return every node that covers the item; O(n) in one sweep, or sifted."""
         if self._is_walked(probe):
             return super().above(probe)
         columns = self._full_order(probe)
@@ -106,7 +109,7 @@ class IndexedSearch(Search):
         return list(_covering(probe, self._everything().above(probe.box)))
 
     def covered(self, probe: Probe) -> list[Node]:
-        """Return every node that the item covers; O(n) in one sweep."""
+        """Return every node that the item covers; O(n) in one sweep, or sifted."""
         if self._is_walked(probe):
             return super().covered(probe)
         columns = self._full_order(probe)
@@ -122,10 +125,12 @@ class IndexedSearch(Search):
 
     def _everything(self) -> Sieve:
         """Return the sieve of all nodes, made and followed when it is first asked for."""
-        if self._all is None:
-            self._all = Sieve(self._links.nodes.values())
-            self._links.on_enter.append(self._all.add)
-            self._links.on_leave.append(self._all.remove)
+        with self._making:
+            if self._all is None:
+                sieve = Sieve(self._links.nodes.values())
+                self._links.on_enter.append(sieve.add)
+                self._links.on_leave.append(sieve.remove)
+                self._all = sieve
         return self._all
 
     def covering_items(self, probe: Probe, own: Node | None) -> tuple[Item, ...]:
@@ -151,11 +156,15 @@ class IndexedSearch(Search):
         """
         if one.box is None or not one.box[5].exact or len(self._links.nodes) < _FEW:
             return None
-        if self._columns is None:
-            self._columns = Columns(self._links.nodes.values())
-            self._links.on_enter.append(self._columns.add)
-            self._links.on_leave.append(self._columns.remove)
-        return self._columns if self._columns.say_all() else None
+        columns = self._columns
+        if columns is None:
+            with self._making:
+                columns = self._columns or Columns(self._links.nodes.values())
+                if self._columns is None:
+                    self._links.on_enter.append(columns.add)
+                    self._links.on_leave.append(columns.remove)
+                    self._columns = columns
+        return columns if columns.say_all() else None
 
     def place(self, probe: Probe, *, may_have_twin: bool = True) -> Place:
         """Return the place of an item that has no node by its own name.

@@ -101,6 +101,7 @@ class IndexedLinks(Links):
 
     def _link(self, parent: Node, child: Node) -> None:
         super()._link(parent, child)
+        # A node that just came has nothing to pass up.
         if child.interfaces or child.children:
             bits, lone = self._content(child)
             self._gain(child, bits)
@@ -137,8 +138,8 @@ class IndexedLinks(Links):
                     self._gain(other, bit)
         self._gain(node, 1 << self._number[interface])
 
-    def _take(self, node: Node, interface: Hashable, moment: int = 0) -> None:
-        super()._take(node, interface, moment)
+    def _take(self, node: Node, interface: Hashable) -> None:
+        super()._take(node, interface)
         number = self._number.get(interface)
         if number is None:
             self._count(node, -1)

@@ -193,7 +193,7 @@ class Links:
         for told in self.on_give:
             told(node, interface)
 
-    def _take(self, node: Node, interface: Hashable, moment: int = 0) -> None:
+    def _take(self, node: Node, interface: Hashable) -> None:
         del node.interfaces[interface]
         holders = self.holders[interface]
         if isinstance(holders, dict):
@@ -262,7 +262,6 @@ class Links:
 
         Nothing is compared and nothing repaired: the shape is the one that is given.
         """
-        self.begin()
         rows = list(rows)
         nodes = [self.enter(item, traits) for item, traits, _ in rows]
         below: list[list[Node]] = [[] for _ in nodes]
@@ -280,6 +279,7 @@ class Links:
                 self.clock = moment + 1
         self._load_index(nodes, list(indexes))
         self.cyclic = self._has_cycle()
+        self._journal = Journal()
         return nodes
 
     def _load_index(self, nodes: list[Node], indexes: list[Iterable[Hashable] | None]) -> None:

@@ -9,7 +9,7 @@ from typing import Any, Final, TypeAlias
 
 from posetlib.change import Item
 
-__all__ = ["NO_TRAITS", "Node", "Nodes", "Traits", "insert", "ordered", "remove"]
+__all__ = ["Node", "Nodes", "Traits", "insert", "ordered", "remove"]
 
 _SERIAL = attrgetter("serial")
 
@@ -18,11 +18,11 @@ _SERIAL = attrgetter("serial")
 #: part of a partition that it is in, None when in none; whether it is canonical, equal to every
 #: canonical item that is equivalent to it; and its box, for an index, None where there is none.
 Traits: TypeAlias = tuple[Hashable, bool, Any]
-#: Nodes in order of their serials. None, or one alone, are a tuple, which takes little room: most
-#: nodes of a forest have one parent and no children.
+#: Nodes in order of their serials. None, or the first one, are in a tuple, which takes little room:
+#: most nodes of a forest have one parent and no children.
 Nodes: TypeAlias = "list[Node] | tuple[Node, ...]"
 
-NO_TRAITS: Final[Traits] = (None, False, None)
+_NO_TRAITS: Final[Traits] = (None, False, None)
 
 
 class Node:
@@ -48,7 +48,7 @@ class Node:
         "serial",
     )
 
-    def __init__(self, item: Item, serial: int, traits: Traits = NO_TRAITS) -> None:
+    def __init__(self, item: Item, serial: int, traits: Traits = _NO_TRAITS) -> None:
         self.item = item
         self.serial = serial
         self.kind, self.canonical, self.box = traits

@@ -6,7 +6,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from heapq import merge
 from itertools import accumulate, chain
-from math import isqrt
+from math import inf, isqrt
 from operator import attrgetter, or_
 from typing import Any, Final, NamedTuple, TypeAlias
 
@@ -41,10 +41,14 @@ class _Rank:
 
     A mask for each block holds the nodes in all blocks before it, and one for each cell those in
     the cells before it in its block. So a question takes two masks, and of many cells a node that
-    comes changes few.
+    comes changes few. Where numbers come that are greater than all others, or less, as they do in
+    order of time, there are more cells at the ends.
     """
 
-    __slots__ = ("_blocks", "_bounds", "_cells", "_side")
+    __slots__ = (
+        "_blocks", "_bounds", "_cells", "_in_first", "_in_last", "_least", "_most", "_share",
+        "_side", "_skipped",
+    )  # fmt: skip
 
     def __init__(
         self, values: Sequence[float] = (), places: Sequence[int] = (), side: int = 1
@@ -52,45 +56,79 @@ class _Rank:
         count = side * side
         some = sorted(values)
         # Where the cells end, all but the last one.
-        self._bounds = sorted({some[len(some) * i // count] for i in range(1, count)})
-        # As many cells in a block as there are blocks; behind them the whole block.
+        self._bounds = sorted({some[len(some) * i // count] for i in range(1, count) if some})
+        # As many cells in a block as there are blocks at first; how many were not used yet, before
+        # the first one.
         self._side = side
+        self._skipped = 0
         members: list[list[int]] = [[] for _ in range(side * (side + 1))]
         for value, place in zip(values, places, strict=True):
             cell = bisect_right(self._bounds, value)
             members[cell + cell // side + 1].append(place)
+        # In each block: nothing before its first cell, and at its end the whole block.
         self._cells: list[int] = []
+        # Behind the last block: everything.
         self._blocks = [0]
         for start in range(0, len(members), side + 1):
             block = list(accumulate(map(_mask, members[start : start + side + 1]), or_))
             self._cells += block
             self._blocks.append(self._blocks[-1] | block[-1])
-
-    def before(self, value: float) -> int:
-        """Return the nodes in cells before that of a value: all of these have a smaller one."""
-        cell = bisect_right(self._bounds, value)
-        block = cell // self._side
-        return self._blocks[block] | self._cells[cell + block]
-
-    def upto(self, value: float) -> int:
-        """Return the nodes in cells up to that of a value: no other has one that is not greater."""
-        cell = bisect_right(self._bounds, value)
-        block = cell // self._side
-        return self._blocks[block] | self._cells[cell + block + 1]
+        # How many nodes should be in a cell, and how many came to the cells at the ends.
+        self._share = len(values) // count + 8
+        self._in_first = self._in_last = 0
+        self._least, self._most = (some[0], some[-1]) if some else (inf, -inf)
 
     def everything(self) -> int:
         """Return all nodes."""
         return self._blocks[-1]
 
+    def before(self, value: float) -> int:
+        """Return the nodes in cells before that of a value: all of these have a smaller one."""
+        cell = bisect_right(self._bounds, value) + self._skipped
+        block = cell // self._side
+        return self._blocks[block] | self._cells[cell + block]
+
+    def upto(self, value: float) -> int:
+        """Return the nodes in cells up to that of a value: no other has one that is not greater."""
+        cell = bisect_right(self._bounds, value) + self._skipped
+        block = cell // self._side
+        return self._blocks[block] | self._cells[cell + block + 1]
+
     def add(self, value: float, bit: int) -> None:
         """Take a node in."""
+        if not self._least <= value <= self._most:
+            self._extend(value)
         cells, blocks, side = self._cells, self._blocks, self._side
-        cell = bisect_right(self._bounds, value)
+        cell = bisect_right(self._bounds, value) + self._skipped
         block = cell // side
         for i in range(cell + block + 1, (block + 1) * (side + 1)):
             cells[i] |= bit
-        for i in range(block + 1, side + 1):
+        for i in range(block + 1, len(blocks)):
             blocks[i] |= bit
+
+    def _extend(self, value: float) -> None:
+        """Make a new cell for a value beyond all others, if enough of them have come."""
+        empty = [0] * (self._side + 1)
+        if value > self._most:
+            self._most = value
+            self._in_last += 1
+            if self._in_last > self._share:
+                self._in_last = 1
+                self._bounds.append(value)
+                if len(self._bounds) + self._skipped == self._side * (len(self._blocks) - 1):
+                    self._cells += empty
+                    self._blocks.append(self._blocks[-1])
+        if value < self._least:
+            self._in_first += 1
+            if self._in_first > self._share:
+                self._in_first = 1
+                self._bounds.insert(0, self._least)
+                if not self._skipped:
+                    self._cells[:0] = empty
+                    self._blocks.insert(0, 0)
+                    self._skipped = self._side
+                self._skipped -= 1
+            self._least = value
 
 
 class _Ends:
@@ -161,14 +199,15 @@ class Sieve:
     """
 
     __slots__ = (
-        "_boxed", "_boxless", "_late", "_lines", "_newest", "_nodes", "_places", "_plans", "_room",
+        "_boxed", "_boxless", "_count", "_late", "_lines", "_newest", "_nodes", "_places",
+        "_plans", "_room",
     )  # fmt: skip
 
     def __init__(self, nodes: Iterable[Node]) -> None:
         self._lay_out(nodes)
 
     def __len__(self) -> int:
-        return (self._boxed | self._boxless).bit_count()
+        return self._count
 
     @property
     def boxless(self) -> int:
@@ -182,6 +221,7 @@ class Sieve:
         self._nodes = sorted(nodes, key=_SERIAL)
         self._places = dict(zip(self._nodes, range(len(self._nodes)), strict=True))
         self._room = 2 * len(self._nodes) + _ROOM
+        self._count = len(self._nodes)
         #: The nodes that came out of order: those are few, orphans and what an undo brings back.
         self._late = 0
         self._newest = self._nodes[-1].serial if self._nodes else -1
@@ -209,24 +249,34 @@ class Sieve:
         self._plans: dict[Shape, _Plan] = {}
 
     def add(self, node: Node) -> None:
-        """Take a node in; O(1) for one that comes back, otherwise O(lines), amortised."""
+        """Take a node in; O(1) for one that comes back, otherwise O(lines), amortised.
+
+        As everything here, in operations on numbers of as many bits as there are places.
+        """
         place = self._places.get(node)
         if place is None:
             if len(self._nodes) == self._room:
-                self._lay_out([*self._at(self._boxed | self._boxless), node])
+                self._lay_out([*self._here(), node])
                 return
             place = self._enter(node)
+        self._count += 1
         if node.box is None:
             self._boxless |= 1 << place
         else:
             self._boxed |= 1 << place
 
     def remove(self, node: Node) -> None:
-        """Let a node go; O(1)."""
-        if node.box is None:
-            self._boxless ^= 1 << self._places[node]
-        else:
-            self._boxed ^= 1 << self._places[node]
+        """Let a node go; O(1), amortised."""
+        bit = 1 << self._places[node]
+        self._boxless &= ~bit
+        self._boxed &= ~bit
+        self._count -= 1
+        if len(self._nodes) > 4 * self._count + _ROOM:
+            # Those that have gone are not kept for long.
+            self._lay_out(self._here())
+
+    def _here(self) -> list[Node]:
+        return list(self._at(self._boxed | self._boxless))
 
     def _enter(self, node: Node) -> int:
         """Make a place for a node."""

@@ -126,12 +126,17 @@ class BitmapMatcher(Matcher):
 
     def _folded(self) -> Slots:
         """Fold in what has changed, or build everything, and return the places."""
-        if self._slots is not None:
-            self._write(self._slots)
+        slots = self._slots
+        if slots is not None:
+            self._write(slots)
             strays = sum(bitmaps.strays for bitmaps in self._attributes.values())
             if strays > self._built // 8 + 8:
-                self._forget()
-        return self._build() if self._slots is None else self._slots
+                slots = None
+        if slots is None:
+            slots = self._build()
+        # Last of all: until then, whoever else asks waits for us.
+        self._gone, self._pending = set(), {}
+        return slots
 
     def _write(self, slots: Slots) -> None:
         """Erase the bits of pairs that are gone, and write those of new pairs."""
@@ -155,7 +160,6 @@ class BitmapMatcher(Matcher):
         if changed:
             places = np.fromiter(changed, dtype=np.intp, count=len(changed))
             np.bitwise_xor.at(self._dead, places // WORD, _bit(places))
-        self._gone, self._pending = set(), {}
 
     def _build(self) -> Slots:
         slots = Slots(interface for holders in self._pairs.values() for interface in holders)

@@ -135,8 +135,8 @@ class Cells:
         self._string_cuts, few_strings = _cuts(string_ends, STRING_LINE, limit)
         #: Whether there are too many ends for a cut at each.
         self.many_numbers, self.many_strings = not few_numbers, not few_strings
-        # The first float of each row of numbers but the first row, behind so many that every float
-        # reaches that a search among them yields a row.
+        # The first float of each row of numbers but the first row. Before them are as many -inf as
+        # there are other rows, so that a search yields the number of a row.
         self._thresholds = [-math.inf] * _NUMBERS + list(map(float_after, self._number_cuts))
         self._threshold_array = np.array(self._thresholds, dtype=np.float64)
         self._strings = _NUMBERS + len(self._number_cuts) + 1

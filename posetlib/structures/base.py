@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from abc import abstractmethod
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator
+from threading import Lock
 from typing import Any, ClassVar, Self
 
 from posetlib.change import Change, Item, Pair
@@ -63,6 +64,8 @@ class Table(Collection[Item]):
         self._reader = None if boxes is None else boxes()
         self._search = Search(self._links) if boxes is None else IndexedSearch(self._links)
         self._follower: Follower | None = None
+        # Several may match at once: the matcher that follows must be made once.
+        self._making = Lock()
         self._observers: dict[object, Observer] = {}
         self._version = 0
         self._busy = False
@@ -359,9 +362,12 @@ class Table(Collection[Item]):
     def _following(self) -> Follower | None:
         """Return the matcher that follows the table from now on, where there is one."""
         if self._follower is None and self._indexed and self._relation.follow is not None:
-            follower = self._follower = self._relation.follow(self)
-            self._links.on_give.append(lambda node, interface: follower.give(node.item, interface))
-            self._links.on_take.append(lambda node, interface: follower.take(node.item, interface))
+            with self._making:
+                if self._follower is None:
+                    follower = self._relation.follow(self)
+                    self._links.on_give.append(lambda node, each: follower.give(node.item, each))
+                    self._links.on_take.append(lambda node, each: follower.take(node.item, each))
+                    self._follower = follower
         return self._follower
 
     def match_account(self, notification: Any, max_tests: int | None = None) -> MatchAccount:

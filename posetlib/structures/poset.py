@@ -85,7 +85,7 @@ class FiltersPoset(Table):
                 and interface in links.holders
                 and self._search.is_held_above(probe, interface)
             ):
-                # With columns of what the interface holds, that is known sooner than the place.
+                # With a sieve of what the interface holds, that is known sooner than the place.
                 return
             place = self._search.place(probe, may_have_twin=not self._is_surely_new(probe))
             if interface in links.holders and any(

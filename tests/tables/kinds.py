@@ -207,7 +207,7 @@ WORLDS = {
 }
 
 
-def use_columns(monkeypatch: pytest.MonkeyPatch) -> None:
+def index_short_lists(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let an index have sieves of short lists, and columns of few nodes, too."""
     monkeypatch.setattr(indexed_search, "_LONG", 3)
     monkeypatch.setattr(indexed_search, "_SHORT", 2)

@@ -13,7 +13,7 @@ from posetlib.change import Change
 from posetlib.errors import UnknownEntryError
 from posetlib.filters import Filter
 from posetlib.structures import Table, make_table
-from tests.tables.kinds import KINDS, RANGES, SETS, letters_filter, use_columns, without_index
+from tests.tables.kinds import KINDS, RANGES, SETS, index_short_lists, letters_filter, without_index
 
 A, B, AB, BC, ABC, NONE = (frozenset(letters) for letters in ("a", "b", "ab", "bc", "abc", ""))
 WORLD = SETS
@@ -27,7 +27,7 @@ def _world(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> N
         monkeypatch.setattr(module, "WORLD", request.param)
         for name in ("A", "B", "AB", "BC", "ABC", "NONE"):
             monkeypatch.setattr(module, name, letters_filter(globals()[name]))
-        use_columns(monkeypatch)
+        index_short_lists(monkeypatch)
 
 
 @pytest.fixture(params=KINDS)

@@ -5,28 +5,32 @@ from __future__ import annotations
 import pickle
 import tracemalloc
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from itertools import product
 from random import Random
+from threading import Barrier, BrokenBarrierError
 from typing import Any
 
 import numpy as np
 import pytest
 
 import posetlib as pl
+from posetlib import indexed_search
 from posetlib.boxes import BoxReader, ends
+from posetlib.constraints.strings import Strings
 from posetlib.structures import make_table
 from tests.matching.worlds import VALUES, Backwards, random_filter, random_notification, ranges
-from tests.tables.kinds import use_columns
+from tests.tables.kinds import index_short_lists
 
 STRUCTURES = ("fp", "pf", "bf", "nrf")
 
 
-@pytest.fixture(params=["objects", "columns"])
+@pytest.fixture(params=["objects", "indexed"])
 def _threshold(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """From how many nodes on there are columns: as it is, or nearly always."""
-    if request.param == "columns":
-        use_columns(monkeypatch)
+    """From how many nodes on there are sieves and columns: as it is, or nearly always."""
+    if request.param == "indexed":
+        index_short_lists(monkeypatch)
 
 
 def grid_ranges(size: int = 5) -> list[pl.Filter]:
@@ -126,7 +130,7 @@ def test_index_and_walk_agree(structure: str, world: str, interfaces: int) -> No
 
 @pytest.mark.parametrize("structure", STRUCTURES)
 def test_long_lists_agree(structure: str) -> None:
-    """Columns as they are, long enough to be made, to grow, to have holes, and to go."""
+    """Sieves and columns as they are, long enough to be made, to grow, to have holes, and to go."""
     filters = ranges(11, 900, "narrow")
     indexed, walking = make_table(structure), make_table(structure, index=False)
     for i, filter in enumerate(filters):
@@ -316,3 +320,44 @@ def test_a_thousand_attributes_take_little_memory(structure: str) -> None:
         tracemalloc.stop()
     assert peak < 4_000_000
     assert table == type(table).build(pairs, index=False)
+
+
+@pytest.mark.parametrize("text", ["x in [{}, 1000]", "x > {}"], ids=["columns", "sieve"])
+def test_two_that_ask_first_make_one_index(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Once two readers could register one index twice, and a filter that had gone was found."""
+    table = pl.PosetForest()
+    filters = [pl.parse_filter(text.format(i)) for i in range(100)]
+    for number, filter in enumerate(filters):
+        table.add(filter, number)
+    asked = pl.parse_filter(text.format(99.5))
+    meeting = Barrier(2, timeout=0.2)
+
+    def met(nodes: Any, made: Any) -> Any:
+        # The second one waits until the first one has made it, and then finds it.
+        with suppress(BrokenBarrierError):
+            meeting.wait()
+        return made(nodes)
+
+    for name in ("Sieve", "Columns"):
+        made = getattr(indexed_search, name)
+        monkeypatch.setattr(indexed_search, name, lambda nodes, made=made: met(nodes, made))
+    with ThreadPoolExecutor(2) as pool:
+        answers = list(pool.map(table.covering, [asked, asked]))
+    monkeypatch.undo()
+    assert answers == [tuple(filters)] * 2
+    assert len(table._links.on_enter) == len(table._links.on_leave) == 1
+    table.remove(filters[0], 0)
+    assert table.covering(asked) == tuple(filters[1:])
+
+
+def test_a_type_and_the_same_with_a_nul() -> None:
+    """Neighbours among strings are one piece of a set, and are two values all the same."""
+    types = pl.TypeHierarchy({"a": ["top"], "a\0": ["top"]})
+    above = pl.parse_filter("u isa top", types=types)
+    below = pl.Filter({"u": Strings.points(["a", "a\0"])})
+    assert above.covers(below)
+    for index in (True, False):
+        table = pl.PosetForest(index=index)
+        table.add(below, 1)
+        table.add(above, 2)
+        assert table.roots() == (above,)

@@ -21,7 +21,7 @@ from tests.tables.kinds import (
     WORDS,
     WORLDS,
     World,
-    use_columns,
+    index_short_lists,
     without_index,
 )
 from tests.tables.lockstep import Lockstep
@@ -114,7 +114,7 @@ TestRanges = machine(RANGES)
 @pytest.fixture(autouse=True)
 def _columns(monkeypatch: pytest.MonkeyPatch) -> None:
     # All other tests of tables have lists so short that an index scans them as objects.
-    use_columns(monkeypatch)
+    index_short_lists(monkeypatch)
 
 
 @pytest.mark.parametrize("world", WORLDS)

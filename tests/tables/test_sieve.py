@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 import tracemalloc
 from collections.abc import Callable
 from itertools import count
 from random import Random
 
+import numpy as np
 import pytest
 
 import posetlib as pl
@@ -14,7 +16,7 @@ from posetlib.boxes import Box, BoxReader
 from posetlib.nodes import Node
 from posetlib.sieve import Sieve
 from tests.matching.worlds import random_filter, ranges
-from tests.tables.kinds import use_columns
+from tests.tables.kinds import index_short_lists
 
 
 def mixed(seed: int, size: int) -> list[pl.Filter]:
@@ -47,7 +49,7 @@ def test_nothing_comparable_is_held_back(
 ) -> None:
     """Nodes come, go and come back; what is let through is there, in order, and all that counts."""
     if small:
-        use_columns(monkeypatch)
+        index_short_lists(monkeypatch)
     reader = BoxReader()
     nodes = nodes_of(WORLDS[world](3), reader)
     asked: list[tuple[pl.Filter, Box]] = [
@@ -149,3 +151,38 @@ def test_many_nodes_take_memory_in_proportion() -> None:
         tracemalloc.stop()
     assert len(sieve) == 20_000
     assert peak < 8_000_000
+
+
+@pytest.mark.parametrize("kind", ["ranges", "points"])
+@pytest.mark.parametrize("order", ["ascending", "descending", "from the middle"])
+def test_most_is_held_back_of_what_comes_in_order(kind: str, order: str) -> None:
+    """Once all that lay beyond the first hundreds was in one cell, and was let through."""
+    size = 2_000
+    values = (
+        sorted(range(size), key=lambda i: abs(i - size // 2)) if order[0] == "f" else range(size)
+    )
+    if order == "descending":
+        values = values[::-1]
+    width = 0.5 if kind == "ranges" else 0.0
+    lows = np.array(values, dtype=float)
+    filters = pl.filters_from_columns({"time": (lows, lows + width)})
+    reader = BoxReader()
+    nodes = nodes_of(filters, reader)
+    sieve = Sieve(nodes[:40])
+    left = 0
+    for node in nodes[40:]:
+        left += len(list(sieve.above(node.box))) + len(list(sieve.below(node.box)))
+        sieve.add(node)
+    assert left < 60 * size
+
+
+def test_nodes_that_have_gone_are_let_go() -> None:
+    reader = BoxReader()
+    nodes = nodes_of(ranges(1, 500), reader)
+    sieve = Sieve(nodes)
+    for node in nodes[10:]:
+        sieve.remove(node)
+    assert len(sieve) == 10
+    del nodes[10:], node
+    gc.collect()
+    assert sum(type(each) is Node and each.box is not None for each in gc.get_objects()) < 100
