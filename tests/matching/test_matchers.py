@@ -6,6 +6,7 @@ import copy
 import math
 import pickle
 from collections import defaultdict
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -264,3 +265,24 @@ def test_counters_count_the_filters_that_were_asked() -> None:
 def test_there_is_at_least_one_cell(cells: int) -> None:
     with pytest.raises(ValueError, match="cell"):
         BitmapMatcher(cells=cells)
+
+
+def test_nobody_reads_bitmaps_that_are_being_built_anew() -> None:
+    """Once what had changed was forgotten too early, and who asked meanwhile read half of it."""
+    filters = [pl.parse_filter(f"x in [{i}, {i + 0.5}]") for i in range(100)]
+    matcher = BitmapMatcher((filter, i % 3) for i, filter in enumerate(filters[:99]))
+    assert matcher.match({"x": 0.2}) == {0}
+    matcher.add(filters[99], "new")
+    asked: list[Future[frozenset[Any]]] = []
+
+    class TooMany(int):
+        def __radd__(self, other: int) -> int:
+            asked.append(pool.submit(matcher.match, {"x": 99.2}))
+            assert not wait(asked, timeout=0.1).done
+            return 10_000
+
+    (bitmaps,) = matcher._attributes.values()
+    bitmaps.strays = TooMany()
+    with ThreadPoolExecutor(1) as pool:
+        assert matcher.match({"x": 99.2}) == {"new"}
+    assert [future.result() for future in asked] == [{"new"}]
