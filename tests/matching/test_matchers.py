@@ -276,6 +276,9 @@ def test_nobody_reads_bitmaps_that_are_being_built_anew() -> None:
     asked: list[Future[frozenset[Any]]] = []
 
     class TooMany(int):
+        def __add__(self, other: int) -> TooMany:
+            return self
+
         def __radd__(self, other: int) -> int:
             asked.append(pool.submit(matcher.match, {"x": 99.2}))
             assert not wait(asked, timeout=0.1).done
