@@ -145,12 +145,12 @@ class _Ends:
         self.lacking = lacking
         self._low = _Rank(lows, places, side)
         self._high = _Rank(highs, places, side)
-        #: Value -> the places of the nodes that ask for it alone, in order.
+        #: Value -> the places of the nodes that ask for it alone.
         self._points: dict[float, list[int]] = {}
         for low, high, place in zip(lows, highs, places, strict=True):
             if low == -high:
                 self._points.setdefault(low, []).append(place)
-        self._all_points = _mask(sorted(chain.from_iterable(self._points.values())))
+        self._all_points = _mask(list(chain.from_iterable(self._points.values())))
 
     def add(self, low: float, high: float, place: int) -> None:
         """Take a node in, by the ends of its box: the low one, and the high one with a minus."""
@@ -225,18 +225,21 @@ class Sieve:
         #: The nodes that came out of order: those are few, orphans and what an undo brings back.
         self._late = 0
         self._newest = self._nodes[-1].serial if self._nodes else -1
-        found: dict[Line, _Columns] = {}
         boxless = []
+        by_shape: dict[Shape, list[int]] = {}
         for node, place in self._places.items():
             if node.box is None:
                 boxless.append(place)
-                continue
-            its = ends(node.box)
-            for i, line in enumerate(node.box[5].lines):
+            else:
+                by_shape.setdefault(node.box[5], []).append(place)
+        found: dict[Line, _Columns] = {}
+        for shape, its in by_shape.items():
+            rows = list(zip(*(ends(self._nodes[place].box) for place in its), strict=True))
+            for i, line in enumerate(shape.lines):
                 lows, highs, places = found.setdefault(line, ([], [], []))
-                lows.append(its[2 * i])
-                highs.append(its[2 * i + 1])
-                places.append(place)
+                lows += rows[2 * i]
+                highs += rows[2 * i + 1]
+                places += its
         everything = (1 << len(self._nodes)) - 1
         side = min(_SIDE + isqrt(len(self._nodes)) // _SLOPE, _MAX_SIDE)
         self._lines = {
@@ -353,14 +356,15 @@ class Sieve:
 
 
 def _mask(places: list[int]) -> int:
-    """Return places, in order, as bits."""
-    if not places or places[-1] < _PIECE:
+    """Return places as bits."""
+    last = max(places, default=0)
+    if last < _PIECE:
         mask = 0
         for place in places:
             mask |= 1 << place
         return mask
     # A long number would be written anew for each of them.
-    packed = bytearray(places[-1] // 8 + 1)
+    packed = bytearray(last // 8 + 1)
     for place in places:
         packed[place // 8] |= 1 << place % 8
     return int.from_bytes(packed, "little")
