@@ -155,8 +155,13 @@ class Links:
             told(node)
 
     def _link(self, parent: Node, child: Node) -> None:
+        first = parent.children[0] if parent.children else child
         parent.children = insert(parent.children, child)
-        child.parents = insert(child.parents, parent)
+        if not child.parents and len(first.parents) == 1 and isinstance(first.parents, tuple):
+            # Siblings that have no other parent share one tuple.
+            child.parents = first.parents
+        else:
+            child.parents = insert(child.parents, parent)
         if parent is self.top:
             roots = self.roots_by_kind
             roots[child.kind] = insert(roots.get(child.kind, ()), child)
