@@ -262,9 +262,11 @@ class IndexedSearch(Search):
         children = parent.children
         if not children:
             return None, []
-        if prefers is None and probe.kind is None and probe.box is not None:
+        box = probe.box
+        plain = box is not None and box[5].exact and not box[4]
+        if plain and prefers is None and probe.kind is None:
             above = self._children.sifted(Sieve.above, probe, parent, children)
-            compared = _compared(probe.box, above)
+            compared = _compared(box, above)
             if compared is not None:
                 if compared[0] is None and above is not children:
                     return None, self.all_below(probe, parent)
@@ -318,13 +320,11 @@ class IndexedSearch(Search):
 
 
 def _compared(box: Box, nodes: Iterable[Node]) -> tuple[Node | None, list[Node]] | None:
-    """Return the first node around a box, or else all nodes in it; None where boxes do not tell.
+    """Return the first node around a box, or else all nodes in it; None if shapes differ.
 
-    They tell of exact boxes of one shape, if it has no more than two lines.
+    The box is exact, and of no more than two lines.
     """
-    low, high, low2, high2, rest, shape, _ = box
-    if rest or not shape.exact:
-        return None
+    low, high, low2, high2, _, shape, _ = box
     inside = []
     for node in nodes:
         other = node.box
