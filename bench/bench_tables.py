@@ -6,7 +6,7 @@ import time
 
 from bench.harness import Bench
 from bench.table_loads import SCHEMAS, Scenario, distributed, scenario
-from posetlib.structures import Table, make_table
+from posetlib.tables import Table, make_table
 
 #: With one interface per filter nothing is eliminated: the local clients of [T 4.3].
 UNIQUE = (("fp", {}), ("pf", {}), ("pf", {"local": True}), ("bf", {}), ("nrf", {}))

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from posetlib.filters import Filter, filters_from_columns
-from posetlib.structures import LinearTable
+from posetlib.tables import LinearTable
 
 __all__ = ["SCHEMAS", "Scenario", "distributed", "scenario"]
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import posetlib as pl
-from browser.story import FILE, Frame, Story
+from browser.story import FILE, Frame, Story, promises_of
 
 __all__ = ["Detail", "detail"]
 
@@ -110,7 +110,7 @@ def _why_here(
         wrong = [each for each in parents if each not in coverers and each in others]
         if wrong:
             sentences.append(f"It hangs from {_list(wrong)}, which does not cover it.")
-        elif _structure(frame) == "fp":
+        elif promises_of(frame.snapshot.structure).shape is pl.Shape.ORDER:
             sentences.append(
                 f"It is below {_list(parents)}: of all that cover it, these are the least general, "
                 "with nothing in between."
@@ -134,10 +134,6 @@ def _why_here(
     if children:
         sentences.append(f"It covers {_list(children)} directly below it.")
     return tuple(sentences)
-
-
-def _structure(frame: Frame) -> str:
-    return frame.snapshot.structure
 
 
 def _is_above(parents: dict[int, list[int]], one: int, other: int) -> bool:

@@ -27,7 +27,7 @@ class Listed(NamedTuple):
 
 
 def numbered(
-    *snapshots: pl.Snapshot, known: Mapping[pl.Filter, int] | None = None
+    *snapshots: pl.Snapshot[Any], known: Mapping[pl.Filter, int] | None = None
 ) -> dict[pl.Filter, int]:
     """Return a number for each filter: the known one, or the next that is free."""
     number = dict(known or {})
@@ -44,7 +44,7 @@ def numbered(
 class Comparison:
     """Two tables, by filters and by numbers."""
 
-    diff: pl.Diff
+    diff: pl.Diff[Any]
     number: Mapping[pl.Filter, int]
     before: Graph
     after: Graph
@@ -143,7 +143,7 @@ def _named(graph: Graph, number: int) -> str:
 
 
 def compare(
-    before: pl.Snapshot, after: pl.Snapshot, known: Mapping[pl.Filter, int] | None = None
+    before: pl.Snapshot[Any], after: pl.Snapshot[Any], known: Mapping[pl.Filter, int] | None = None
 ) -> Comparison:
     """Return what is different in the second of two tables; O(nodes + edges of both).
 

@@ -10,19 +10,29 @@ from typing import Any, Final, NamedTuple
 import posetlib as pl
 from browser.elements import counted, short
 from browser.sources import SourceError
-from browser.story import Story
-from posetlib.trace import Operation
+from browser.story import Story, first_structure
+from posetlib.tables import Operation
 
-__all__ = ["MECHANISMS", "Message", "Row", "mechanisms", "messages", "network", "sets", "what_if"]
+__all__ = [
+    "MECHANISMS",
+    "Message",
+    "Row",
+    "mechanisms",
+    "messages",
+    "network",
+    "sets",
+    "structure_for",
+    "what_if",
+]
 
 Sets = Mapping[pl.Filter, frozenset[Any]]
 
-#: Each mechanism with the structure that it works on, and what it is.
+#: Each mechanism with what a structure promises on which it is shown, and what it is.
 MECHANISMS: Final = {
-    "naive": ("fp", "by definition: the minimal cover for each neighbour"),
-    "poset": ("fp", "by the links of the full order, over two levels"),
-    "forest": ("nrf", "by the links of the forest, with covering tests over two levels"),
-    "approximate": ("nrf", "by the links of the forest alone: may send more, never less"),
+    "naive": ("poset", "by definition: the minimal cover for each neighbour"),
+    "poset": ("poset", "by the links of the full order, over two levels"),
+    "forest": ("forest", "by the links of the forest, with covering tests over two levels"),
+    "approximate": ("forest", "by the links of the forest alone: may send more, never less"),
 }
 
 
@@ -47,16 +57,26 @@ class Message:
         return bool(self.unsubscribe or self.subscribe)
 
 
+def structure_for(mechanism: str) -> str:
+    """Return the first structure that promises what a mechanism needs.
+
+    >>> structure_for("poset"), structure_for("approximate")
+    ('fp', 'nrf')
+    """
+    promised, _ = MECHANISMS[mechanism]
+    return first_structure(lambda promises: promises.forwards == promised)
+
+
 def sets(story: Story, step: int, neighbours: Sequence[str], mechanism: str) -> Sets:
     """Return the forwards sets after a step, by one mechanism."""
-    structure, _ = MECHANISMS[mechanism]
+    structure = structure_for(mechanism)
     return pl.forwards_sets(story.frame(structure, step).table(), neighbours, mechanism)
 
 
 def mechanisms(story: Story, step: int, neighbours: Sequence[str]) -> list[Row]:
     """Return every filter that any mechanism sends anywhere, in order of numbers."""
     found = {each: sets(story, step, neighbours, each) for each in MECHANISMS}
-    graph = story.frame("fp", step).graph
+    graph = story.frame(structure_for("poset"), step).graph
     items = {item for each in found.values() for item in each}
     none: frozenset[Any] = frozenset()
     rows = []
@@ -112,7 +132,7 @@ def what_if(
 
     A subscription or an unsubscription; what its source does not hold cannot be unsubscribed.
     """
-    structure, _ = MECHANISMS[mechanism]
+    structure = structure_for(mechanism)
     table = story.frame(structure, step).table()
     number = dict(story.number)
     assert operation.item is not None  # only adds and removals come here

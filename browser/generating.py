@@ -11,14 +11,14 @@ import posetlib as pl
 from browser.sources import Source, SourceError
 from posetlib.generating import (
     KINDS,
-    FilterColumns,
+    GeneratedFilters,
     Parameters,
-    filter_columns,
+    generated_filters,
+    generated_notifications,
     interface_names,
-    notification_columns,
     operation_slots,
 )
-from posetlib.trace import Operation
+from posetlib.tables import Operation
 
 __all__ = ["FIELDS", "KINDS", "Field", "generate", "parameters_from"]
 
@@ -77,7 +77,7 @@ def parameters_from(values: Mapping[str, str]) -> Parameters:
 def generate(p: Parameters) -> Source:
     """Return filters that come one by one, then replacements: a removal and an add each."""
     rows = np.arange(p.filters + p.operations)
-    columns = filter_columns(p, rows)
+    columns = generated_filters(p, rows)
     filters = _filters(columns)
     names = interface_names(columns.interfaces)
     held = list(range(p.filters))
@@ -88,12 +88,12 @@ def generate(p: Parameters) -> Source:
         operations.append(Operation("remove", filters[gone], names[gone]))
         operations.append(Operation("add", filters[row], names[row]))
         held[slot] = row
-    notifications = notification_columns(p, np.arange(200)).texts()
+    notifications = generated_notifications(p, np.arange(200)).texts()
     title = f"{p.filters:,} {p.kind} filters, seed {p.seed}"
     return Source(title, tuple(operations), notifications=tuple(notifications))
 
 
-def _filters(columns: FilterColumns) -> list[pl.Filter]:
+def _filters(columns: GeneratedFilters) -> list[pl.Filter]:
     ranges = columns.ranges
     closed = all(not (r.low_open.any() or r.high_open.any()) for r in ranges.values())
     if ranges and columns.types is None and closed and columns.plain.all():

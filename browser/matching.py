@@ -101,7 +101,7 @@ def match(
 
 def _account(
     frame: Frame, notification: Mapping[str, Any], max_tests: int | None
-) -> pl.MatchAccount:
+) -> pl.MatchAccount[Any]:
     try:
         return frame.table().match_account(notification, max_tests)
     except (TypeError, ValueError, OverflowError) as error:

@@ -18,7 +18,7 @@ from typing import Any, Final
 import posetlib as pl
 from browser.config import Limits
 from browser.json_places import places
-from posetlib.trace import Operation
+from posetlib.tables import Operation, filter_relation
 
 __all__ = [
     "Source",
@@ -41,7 +41,7 @@ class Source:
 
     title: str
     operations: tuple[Operation, ...]
-    snapshot: pl.Snapshot | None = None
+    snapshot: pl.Snapshot[Any] | None = None
     #: What the reader should know, such as that not all was read.
     note: str = ""
     notifications: tuple[str, ...] = ()
@@ -291,13 +291,14 @@ def _check_length(text: str, limits: Limits, where: str) -> None:
         raise SourceError(f"{where}: a filter of {len(text):,} characters is too long")
 
 
-def _of_snapshot(snapshot: pl.Snapshot, name: str, limits: Limits) -> Source:
+def _of_snapshot(snapshot: pl.Snapshot[Any], name: str, limits: Limits) -> Source:
     operations = tuple(Operation("add", item, each) for item, each in snapshot.entries())
     if not operations:
         raise SourceError("the snapshot holds no filter")
     if len(operations) > limits.steps:
         raise SourceError(f"{len(operations):,} pairs of a filter and an interface are too many")
-    return Source(name, operations, snapshot=snapshot, types=snapshot.types)
+    types = filter_relation.read_types(snapshot.context)
+    return Source(name, operations, snapshot=snapshot, types=types)
 
 
 def _place(text: str, message: str) -> str:

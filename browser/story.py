@@ -4,26 +4,30 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final
+from typing import Any, Final
 
 import posetlib as pl
 from browser.graph import Graph, graph_of
 from browser.sources import Source, SourceError
-from posetlib.change import NO_CHANGE
-from posetlib.trace import Operation, Player
+from posetlib.graph.change import NO_CHANGE
+from posetlib.tables import Operation, Player
 
-__all__ = ["COUNTED", "FILE", "QUICK", "STRUCTURES", "Frame", "Story"]
+__all__ = [
+    "COUNTED",
+    "FILE",
+    "QUICK",
+    "STRUCTURES",
+    "Frame",
+    "Story",
+    "Structures",
+    "default_pair",
+    "first_structure",
+    "promises_of",
+]
 
-#: The structures to choose from, by short name.
-STRUCTURES: Final = {
-    "fp": "Filters poset",
-    "pf": "Poset-derived forest",
-    "bf": "Balanced forest",
-    "nrf": "Non-redundant forest",
-}
 #: So many operations are done unasked.
 QUICK: Final = 2_000
 #: Up to so many operations, tables find their way by covering tests alone, as the literature counts
@@ -33,28 +37,90 @@ COUNTED: Final = 1_000
 FILE: Final = "file"
 
 
+class Structures(Mapping[str, str]):
+    """The structures to choose from: short names with titles, those of other packages included.
+
+    All that are registered but plain lists; read anew each time, so that a structure which is
+    registered later is there too. ``file`` is the title of an uploaded snapshot, which comes first.
+    """
+
+    def __init__(self, file: str | None = None) -> None:
+        self._file = file
+
+    def __getitem__(self, name: str) -> str:
+        if name == FILE and self._file is not None:
+            return self._file
+        try:
+            promises = promises_of(name)
+        except ValueError:
+            raise KeyError(name) from None
+        if promises.shape is pl.Shape.LIST:
+            raise KeyError(name)
+        return promises.title
+
+    def __iter__(self) -> Iterator[str]:
+        if self._file is not None:
+            yield FILE
+        for name in pl.structure_names():
+            if promises_of(name).shape is not pl.Shape.LIST:
+                yield name
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+
+#: The structures to choose from where no snapshot was uploaded.
+STRUCTURES: Final = Structures()
+
+
+def promises_of(structure: str) -> pl.Promises:
+    """Return what a structure promises; ValueError for a name that is not known."""
+    return pl.structure_named(structure).promises
+
+
+def first_structure(fits: Callable[[pl.Promises], bool]) -> str:
+    """Return the first of the structures to choose from whose promises fit.
+
+    >>> first_structure(lambda promises: promises.interface_index)
+    'bf'
+    """
+    return next(name for name in STRUCTURES if fits(promises_of(name)))
+
+
+def default_pair() -> tuple[str, str]:
+    """Return the two structures that are shown unasked: a full order, and a forest beside it.
+
+    >>> default_pair()
+    ('fp', 'nrf')
+    """
+    return (
+        first_structure(lambda promises: promises.shape is pl.Shape.ORDER),
+        first_structure(lambda promises: promises.forwards == "forest"),
+    )
+
+
 @dataclass(frozen=True)
 class Frame:
     """One structure after a number of operations; immutable, so all users may share it."""
 
     structure: str
     step: int
-    snapshot: pl.Snapshot
+    snapshot: pl.Snapshot[Any]
     graph: Graph
     #: The graph with the filters that the last operation took away, where they were, and the edges
     #: that went with them.
     with_removed: Graph
     removed_edges: frozenset[tuple[int, int]]
-    change: pl.Change
+    change: pl.Change[Any]
     #: Covering tests so far, and those of the last operation; None for a file.
     covering_tests: int | None
     last_tests: int = 0
     #: Whether an index has saved tests.
     indexed: bool = False
 
-    def table(self) -> pl.Table:
+    def table(self) -> pl.Table[Any]:
         """Return a table of its own of this content; nothing is tested or repaired."""
-        restored: pl.Table = self.snapshot.restore()
+        restored: pl.Table[Any] = self.snapshot.restore()
         return restored
 
 
@@ -88,13 +154,11 @@ class Story:
     def __len__(self) -> int:
         return len(self.trace)
 
-    @cached_property
-    def structures(self) -> dict[str, str]:
+    @property
+    def structures(self) -> Mapping[str, str]:
         """The structures that can be shown, with their names; first the one to begin with."""
         snapshot = self.source.snapshot
-        if snapshot is None:
-            return dict(STRUCTURES)
-        return {FILE: f"The file ({snapshot.structure})", **STRUCTURES}
+        return Structures(None if snapshot is None else f"The file ({snapshot.structure})")
 
     def frame(self, structure: str, step: int) -> Frame:
         """Return a structure after a number of operations, out of 0 … len(story).

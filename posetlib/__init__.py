@@ -2,36 +2,53 @@
 
 import logging
 
-from posetlib.change import Change
-from posetlib.constraints.base import Constraint, EmptyConstraintError
-from posetlib.constraints.types import TypeHierarchy
-from posetlib.counters import Counters
-from posetlib.diff import Diff, diff
+from posetlib.constraints import Constraint, TypeHierarchy
 from posetlib.errors import (
+    EmptyConstraintError,
     FilterError,
     FilterSyntaxError,
     InvariantError,
     SnapshotError,
     UnknownEntryError,
 )
-from posetlib.filter_relation import ByAttribute
-from posetlib.filters import Explanation, Filter, NotCovered, filters_from_columns, set_covers
-from posetlib.forwards import forwards_excess, forwards_sets
+from posetlib.filters import (
+    Explanation,
+    Filter,
+    Merger,
+    NotCovered,
+    filters_from_columns,
+    merge,
+    parse_filter,
+    register_constraint,
+    set_covers,
+    unregister_constraint,
+)
+from posetlib.graph import Change, Counters
 from posetlib.matching import BitmapMatcher, CountingMatcher
-from posetlib.merging import Merger, merge
-from posetlib.parsing import parse_filter, register_constraint, unregister_constraint
-from posetlib.snapshot import Snapshot
-from posetlib.structures import (
+from posetlib.search import MatchAccount, Relation
+from posetlib.tables import (
     BalancedForest,
+    ByAttribute,
+    Diff,
+    Elimination,
     FiltersPoset,
     LinearTable,
     NonRedundantForest,
+    Player,
     PosetForest,
+    Promises,
+    Shape,
+    Snapshot,
     Table,
+    Trace,
+    diff,
+    forwards_excess,
+    forwards_sets,
     make_table,
+    register_structure,
+    structure_named,
+    structure_names,
 )
-from posetlib.trace import Player, Trace
-from posetlib.walk import MatchAccount
 
 __version__ = "0.1.0"
 
@@ -44,6 +61,7 @@ __all__ = [
     "Counters",
     "CountingMatcher",
     "Diff",
+    "Elimination",
     "EmptyConstraintError",
     "Explanation",
     "Filter",
@@ -58,6 +76,9 @@ __all__ = [
     "NotCovered",
     "Player",
     "PosetForest",
+    "Promises",
+    "Relation",
+    "Shape",
     "Snapshot",
     "SnapshotError",
     "Table",
@@ -73,7 +94,10 @@ __all__ = [
     "merge",
     "parse_filter",
     "register_constraint",
+    "register_structure",
     "set_covers",
+    "structure_named",
+    "structure_names",
     "unregister_constraint",
 ]
 

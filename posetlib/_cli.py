@@ -117,9 +117,9 @@ def _merge(options: argparse.Namespace, types: pl.TypeHierarchy | None) -> int:
     return NO if merged is None else YES
 
 
-def _tree(table: pl.Table, forwards: Mapping[Any, frozenset[Any]]) -> Iterator[str]:
+def _tree(table: pl.Table[Any], forwards: Mapping[Any, frozenset[Any]]) -> Iterator[str]:
     """Yield a forest's filters as the lines of a tree, each with its interfaces."""
-    # Each entry: the filter, what to draw before it, and before what is below it.
+    # Each entry: the filter, the text to draw before it, and before the lines below it.
     pending = [(root, "", "") for root in reversed(table.roots())]
     while pending:
         item, before, below = pending.pop()
@@ -168,7 +168,7 @@ def _demo(_options: argparse.Namespace, _types: pl.TypeHierarchy | None) -> int:
         ("I3", "x in [20, 30]"),
     ):
         table.add(pl.parse_filter(text), interface)
-    print("A routing table with three neighbours: who asked, and to whom it is forwarded:")
+    print("A routing table with three neighbours: where each filter came from, and where it goes:")
     for line in _tree(table, pl.forwards_sets(table, ["I1", "I2", "I3"])):
         print(f"  {line}")
     print(f"  x = 25 goes to {_names(table.match({'x': 25}))}\n")

@@ -1,24 +1,44 @@
-"""Every error that posetlib raises on purpose, named for its condition."""
+"""All errors that posetlib raises on purpose. Each is named for the condition it reports."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
 __all__ = [
+    "EmptyConstraintError",
     "FilterError",
     "FilterSyntaxError",
     "InvariantError",
     "SnapshotError",
+    "TooComplexError",
     "UnknownEntryError",
 ]
 
 
 class FilterError(ValueError):
-    """A filter that cannot be: it matches nothing, or mixes what cannot be mixed."""
+    """The filter is invalid: it matches nothing, is too complex, or mixes types that do not mix."""
+
+
+class EmptyConstraintError(FilterError):
+    """No value satisfies the constraint, so its filter would match no notification."""
+
+
+class TooComplexError(Exception):
+    """A search stopped because it reached its limit of states or steps.
+
+    Internal: users see a FilterError instead, raised when they build a too complex constraint.
+    """
 
 
 class FilterSyntaxError(FilterError):
-    """Text that is not a filter; ``line`` and ``column`` count from 1."""
+    """The text is not a filter.
+
+    ``line`` and ``column`` say where the problem is and count from 1; ``expected`` lists the words
+    or symbols that could stand there.
+
+    >>> print(FilterSyntaxError("unexpected ')'", column=7, expected=["a name", "a number"]))
+    line 1, column 7: unexpected ')'; expected a name or a number
+    """
 
     def __init__(
         self, message: str, *, line: int = 1, column: int = 1, expected: Iterable[str] = ()
@@ -29,7 +49,7 @@ class FilterSyntaxError(FilterError):
         self.expected = tuple(expected)
         text = f"line {line}, column {column}: {message}"
         if self.expected:
-            text += "; expected " + _either(self.expected)
+            text += "; expected " + _joined_by_or(self.expected)
         super().__init__(text)
 
     def __reduce__(self) -> tuple[object, ...]:
@@ -42,22 +62,22 @@ def _rebuild_syntax_error(
     return FilterSyntaxError(message, line=line, column=column, expected=expected)
 
 
-def _either(words: tuple[str, ...]) -> str:
+def _joined_by_or(words: tuple[str, ...]) -> str:
     if len(words) == 1:
         return words[0]
     return ", ".join(words[:-1]) + " or " + words[-1]
 
 
 class UnknownEntryError(KeyError):
-    """An entry, or an item, that the table does not hold."""
+    """The table does not hold this entry or item."""
 
     def __str__(self) -> str:
-        # KeyError shows the repr of its argument; people are better served by the sentence.
+        # KeyError shows the repr of its argument, with quotes; show the message itself instead.
         return str(self.args[0]) if len(self.args) == 1 else super().__str__()
 
 
 class InvariantError(AssertionError):
-    """A structure is not what it promises; ``invariant`` names which, ``witness`` shows where."""
+    """A structure breaks a promise: ``invariant`` names the promise, ``witness`` shows where."""
 
     def __init__(self, invariant: str, witness: object, message: str = "") -> None:
         self.invariant = invariant
@@ -75,4 +95,4 @@ def _rebuild_invariant_error(invariant: str, witness: object, text: str) -> Inva
 
 
 class SnapshotError(ValueError):
-    """A snapshot that cannot be read: another format or version, or a broken reference."""
+    """The snapshot cannot be read: wrong format or version, or a reference to a missing part."""

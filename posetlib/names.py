@@ -1,4 +1,4 @@
-"""How attributes and types are named in the text of a filter."""
+"""The names of attributes and types: which are valid, and how the text of a filter writes them."""
 
 from __future__ import annotations
 
@@ -10,18 +10,24 @@ from posetlib.values import is_text
 
 __all__ = ["KEYWORDS", "NAME_PATTERN", "check_name", "name_text"]
 
+#: The words of the filter language, in lower case. An attribute with such a name needs backticks.
 KEYWORDS: Final = frozenset(
     "and bool contains disjoint exists false has in int is isa lacks not number or overlaps "
     "prefix set string subset suffix superset true".split()
 )
-#: A name that needs no backticks; dots join the parts of nested ones.
+#: A regular expression for names that need no backticks. Dots join the parts of a nested name.
 NAME_PATTERN: Final = r"[^\W\d]\w*(?:\.\w+)*"
-_PLAIN: Final = re.compile(NAME_PATTERN)
+_PLAIN_NAME: Final = re.compile(NAME_PATTERN)
+# The longest name of an attribute, in characters. It bounds the memory that a bad input can take.
 _MAX_LENGTH: Final = 10_000
 
 
 def check_name(name: object) -> str:
-    """Return an attribute's name, or raise FilterError."""
+    """Return the name of an attribute or type, or raise FilterError if it is not valid.
+
+    >>> check_name("price")
+    'price'
+    """
     if not isinstance(name, str) or not name:
         raise FilterError(f"an attribute's name is a string that is not empty, not {name!r}")
     if len(name) > _MAX_LENGTH:
@@ -32,11 +38,11 @@ def check_name(name: object) -> str:
 
 
 def name_text(name: str) -> str:
-    """Return a name as it is written in a filter, in backticks where it must be.
+    """Return a name as the text of a filter writes it, in backticks if it needs them.
 
     >>> name_text("pos.x"), name_text("in"), name_text("a b")
     ('pos.x', '`in`', '`a b`')
     """
-    if _PLAIN.fullmatch(name) and name.lower() not in KEYWORDS:
+    if _PLAIN_NAME.fullmatch(name) and name.lower() not in KEYWORDS:
         return name
     return "`" + name.replace("`", "``") + "`"

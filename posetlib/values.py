@@ -1,4 +1,9 @@
-"""What a notification may hold: domains of values, exact numbers, and how values are written."""
+"""The values of notifications and filters: their domains, exact numbers, and their text.
+
+A value belongs to one of four domains: "bool", "number", "string" or "set". A value of none of
+them, such as None or NaN, has no domain: it satisfies only the constraint that its attribute
+exists.
+"""
 
 from __future__ import annotations
 
@@ -35,26 +40,33 @@ __all__ = [
 
 Number: TypeAlias = int | float | Fraction
 
-# Python refuses to print integers of more than 4,300 digits; a filter stays well below that.
+# The longest number in a filter, in bits (for a fraction: of numerator and of denominator). 4,096
+# bits are 1,234 decimal digits; Python refuses to print integers of more than 4,300 digits.
 _MAX_BITS: Final = 4096
+# The largest power of ten of a Decimal that is converted exactly. A filter's numbers lie between
+# 10**-1234 and 10**1234, so a Decimal outside 10**-5000 to 10**5000 compares the same when clamped.
 _MAX_EXPONENT: Final = 5000
+# Up to this size a float holds every integer exactly.
 _EXACT_FLOAT_INTEGERS: Final = 2**53
-_SHORT: Final = 80
+# The longest value that a message shows in full, in characters; longer ones end in "...".
+_MAX_SHOWN: Final = 80
+# Half of a surrogate pair: such a string cannot be encoded, so it is not valid Unicode.
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
 
 class _Missing:
-    """The value of an attribute that is not there."""
+    """The type of MISSING, which stands for the value of an attribute that is absent."""
 
     def __repr__(self) -> str:
         return "MISSING"
 
 
+#: Stands for the value of an attribute that a notification does not have. None is a value.
 MISSING: Final = _Missing()
 
 
 def lookup(notification: Mapping[str, Any], name: str) -> Any:
-    """Return the value of `name`, or MISSING; a dotted name also reads nested mappings.
+    """Return the value of attribute `name`, or MISSING; a dotted name also reads nested mappings.
 
     >>> lookup({"pos": {"x": 3}}, "pos.x"), lookup({"pos.x": 4}, "pos.x")
     (3, 4)
@@ -71,9 +83,9 @@ def lookup(notification: Mapping[str, Any], name: str) -> Any:
 
 
 def exact(value: object) -> Number | None:
-    """Return `value` as a number that compares exactly with any other, or None for no number.
+    """Return `value` as a number that compares exactly with other numbers, None if not a number.
 
-    Booleans are no numbers. NaN comes back as NaN: it compares false with everything.
+    A boolean is not a number here. NaN is returned as NaN: every comparison with it is false.
 
     >>> exact(np.int64(3)), exact(Decimal("0.1")), exact(True), exact("3")
     (3, Fraction(1, 10), None, None)
@@ -101,6 +113,7 @@ def _ratio(value: np.longdouble) -> Fraction:
 
 
 def _simplest(value: Fraction) -> Number:
+    """Return an equal int or float if there is one, since these compare faster than a Fraction."""
     if value.denominator == 1:
         return value.numerator
     try:
@@ -116,8 +129,8 @@ def _exact_decimal(value: Decimal) -> Number:
     if value.is_infinite():
         return math.inf if value > 0 else -math.inf
     if abs(value.adjusted()) > _MAX_EXPONENT and value:
-        # Such a number lies beyond, or nearer to zero than, every number of a filter; spelled out
-        # it would fill the memory.
+        # This number is larger than every number of a filter, or nearer to zero. Its exact fraction
+        # could fill the memory, so it is clamped; comparisons with filters stay the same.
         size: Number = 10**_MAX_EXPONENT
         if value.adjusted() < 0:
             size = Fraction(1, 10**_MAX_EXPONENT)
@@ -126,12 +139,16 @@ def _exact_decimal(value: Decimal) -> Number:
 
 
 def integral(value: Number) -> bool:
-    """Return whether a number is an integer: 1.0 is, 4.5 and infinity are not."""
+    """Return whether a number is an integer: 1.0 is one, 4.5 and infinity are not.
+
+    >>> integral(1.0), integral(4.5), integral(math.inf)
+    (True, False, False)
+    """
     return isinstance(value, int) or (isinstance(value, float) and value.is_integer())
 
 
 def check_number(value: object) -> Number:
-    """Return a number that a filter may hold, or raise FilterError."""
+    """Return `value` as an exact number for a filter, or raise FilterError if it cannot be one."""
     number = exact(value)
     if number is None:
         raise FilterError(f"{describe(value)} is not a number")
@@ -148,19 +165,19 @@ def check_number(value: object) -> Number:
 
 
 def is_text(value: str) -> bool:
-    """Return whether a string is valid Unicode; one with half a surrogate pair only exists."""
+    """Return whether a string is valid Unicode, that is without half a surrogate pair."""
     return value.isascii() or not _SURROGATE.search(value)
 
 
 def check_string(value: str) -> str:
-    """Return a string that a filter may hold, or raise FilterError."""
+    """Return `value` as a plain str for a filter, or raise FilterError if not valid Unicode."""
     if not is_text(value):
         raise FilterError("a string of a filter is valid Unicode: half a surrogate pair was given")
     return str(value)
 
 
 def domain_of(value: object) -> str | None:
-    """Return "bool", "number", "string" or "set", or None for a value that only exists.
+    """Return the domain of a value, "bool", "number", "string" or "set", or None if it has none.
 
     >>> [domain_of(v) for v in (True, 2.5, "a", {1, 2}, None)]
     ['bool', 'number', 'string', 'set', None]
@@ -175,13 +192,15 @@ def domain_of(value: object) -> str | None:
     return "number" if number is not None and number == number else None
 
 
-# An element of a multi-value is compared by a key, since to Python True == 1. Keys sort: booleans,
-# numbers, strings.
+# The elements of sets are compared by keys (domain, value), because in Python True == 1. The domain
+# is 0 for a boolean, 1 for a number, 2 for a string and 3 for any other object; keys sort by it.
 ElementKey: TypeAlias = tuple[int, Any]
 
 
 def element_key(value: object) -> ElementKey:
-    """Return the key of an element of a multi-value; what is no simple value equals only itself.
+    """Return the key by which an element of a set is compared.
+
+    An element that is not a boolean, number or string gets a key that equals no other key.
 
     >>> element_key(1) == element_key(1.0), element_key(1) == element_key(True)
     (True, False)
@@ -197,19 +216,23 @@ def element_key(value: object) -> ElementKey:
 
 
 def element_value(key: ElementKey) -> Any:
-    """Return the value behind a key."""
+    """Return the value of an element from its key.
+
+    >>> element_value(element_key(2.0))
+    2
+    """
     value = key[1]
-    return _plain_number(value) if key[0] == 1 else value
+    return _int_if_whole(value) if key[0] == 1 else value
 
 
-def _plain_number(value: Number) -> Number:
+def _int_if_whole(value: Number) -> Number:
     if isinstance(value, float) and value.is_integer():
         return int(value)
     return value
 
 
 def number_text(value: Number) -> str:
-    """Return the one way to write a number, exact to read back.
+    """Return the text of a number. Equal numbers have one text, and it is read back exactly.
 
     >>> number_text(2.0), number_text(-0.0), number_text(Fraction(1, 3)), number_text(10**22)
     ('2', '0', '1/3', '1e+22')
@@ -230,7 +253,7 @@ def number_text(value: Number) -> str:
 
 
 def value_text(value: object) -> str:
-    r"""Return a simple value as it is written in a filter.
+    r"""Return a boolean, number or string as the text of a filter writes it.
 
     >>> value_text(True), value_text('say "a"'), value_text(2.50)
     ('true', '"say \\"a\\""', '2.5')
@@ -246,21 +269,25 @@ def value_text(value: object) -> str:
 
 
 def describe(value: object) -> str:
-    """Return a value in a person's words, cut where it is long."""
+    """Return a value as an error message shows it, shortened if it is long.
+
+    >>> describe("a"), describe({1}), describe(True)
+    ('the string "a"', 'the set {1}', 'true')
+    """
     kind = domain_of(value)
     if kind == "set":
         return f"the set {shortened(value)}"
     if kind == "string":
         text = value_text(value)
-        return f"the string {text if len(text) <= _SHORT else text[: _SHORT - 3] + '...'}"
+        return f"the string {text if len(text) <= _MAX_SHOWN else text[: _MAX_SHOWN - 3] + '...'}"
     text = shortened(value)
     return text.lower() if kind == "bool" else text
 
 
 def shortened(value: object) -> str:
-    """Return the repr of a value, cut where it is long; of numbers, their text."""
+    """Return the repr of a value (for a number, its str), shortened to 80 characters."""
     try:
         text = str(value) if isinstance(value, Number | Decimal) else repr(value)
-    except ValueError:  # an integer of more digits than Python prints
+    except ValueError:  # an integer with more digits than Python prints
         return f"a {type(value).__name__} too long to print"
-    return text if len(text) <= _SHORT else text[: _SHORT - 3] + "..."
+    return text if len(text) <= _MAX_SHOWN else text[: _MAX_SHOWN - 3] + "..."

@@ -19,9 +19,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, TypeAlias, Type
 import numpy as np
 import pyarrow as pa
 
+from posetlib.array_types import IntArray
+from posetlib.arrays.covering import covering_pairs
+from posetlib.arrays.positions import Vocabulary
+from posetlib.arrays.ranges import FilterRanges
 from posetlib.constraints.types import TypeHierarchy
-from workloads.columns import GROUP, Columns, Integers, Vocabulary
-from workloads.covering import covering_pairs
 from workloads.rows import columns_of, packed, regrouped, unpacked
 
 if TYPE_CHECKING:
@@ -62,13 +64,13 @@ def typed_names(rows: DataFrame) -> list[str]:
 class Selection:
     """Nodes by number, with their groups; ``labels`` are numbers for a comparison to look at."""
 
-    numbers: Integers
-    groups: Integers
-    labels: Integers
+    numbers: IntArray
+    groups: IntArray
+    labels: IntArray
 
     @classmethod
     def of(
-        cls, numbers: Integers, groups: Integers | None = None, labels: Integers | None = None
+        cls, numbers: IntArray, groups: IntArray | None = None, labels: IntArray | None = None
     ) -> Selection:
         """Return a selection in order of its groups; one group if none are given."""
         nothing = np.zeros(len(numbers), np.int64)
@@ -89,9 +91,9 @@ class Selection:
 class BlockRows:
     """A block in a worker: numbers, labels, and the filters as columns, group included."""
 
-    numbers: Integers
-    labels: Integers
-    columns: Columns
+    numbers: IntArray
+    labels: IntArray
+    columns: FilterRanges
 
 
 Compare = Callable[[BlockRows, BlockRows], Any]
@@ -202,10 +204,10 @@ class Filters:
             partial(_packed, size=self.size), "first long, last long, rows binary"
         )
 
-    def by_rows(self, numbers: tuple[Integers, ...], work: Callable[..., Any]) -> list[Any]:
+    def by_rows(self, numbers: tuple[IntArray, ...], work: Callable[..., Any]) -> list[Any]:
         """Return what a function finds in filters side by side, some thousand rows at a time.
 
-        ``work`` is called with one ``Columns`` for each array of numbers, and the arrays.
+        ``work`` is called with one ``FilterRanges`` for each array of numbers, and the arrays.
         """
         count = len(numbers[0])
         if not count:
@@ -216,7 +218,7 @@ class Filters:
         ranges = [slice(start, start + step) for start in range(0, count, step)]
         return self._done(partial(_each_range, work=work, types=self.types), ranges, numbers)
 
-    def _joined_rows(self, numbers: tuple[Integers, ...], work: Callable[..., Any]) -> list[Any]:
+    def _joined_rows(self, numbers: tuple[IntArray, ...], work: Callable[..., Any]) -> list[Any]:
         names = [f"n{side}" for side in range(len(numbers))]
         rows = self.session.createDataFrame(pa.table(dict(zip(names, numbers, strict=True))))
         for side, name in enumerate(names):
@@ -251,12 +253,12 @@ class Here(Generic[T]):
 
 
 @lru_cache(maxsize=2)
-def _columns(data: bytes, types: TypeHierarchy | None) -> Columns:
+def _columns(data: bytes, types: TypeHierarchy | None) -> FilterRanges:
     return columns_of(unpacked(data), _VOCABULARY, types)
 
 
-def _chosen(every: Columns, selection: Selection) -> BlockRows:
-    columns = every.take(selection.numbers).with_group(GROUP, selection.groups)
+def _chosen(every: FilterRanges, selection: Selection) -> BlockRows:
+    columns = every.take(selection.numbers).with_group(selection.groups)
     return BlockRows(selection.numbers, selection.labels, columns)
 
 
@@ -279,7 +281,7 @@ def _each_pair(
 def _each_range(
     ranges: Iterator[slice],
     shared: Sent[bytes],
-    sides: Sent[tuple[Integers, ...]],
+    sides: Sent[tuple[IntArray, ...]],
     work: Callable[..., Any],
     types: TypeHierarchy | None,
 ) -> Iterator[Any]:
@@ -304,7 +306,7 @@ def _read(data: bytes, types: TypeHierarchy | None) -> BlockRows:
     return BlockRows(
         np.asarray(table.column("number")),
         np.asarray(table.column("label")),
-        columns.with_group(GROUP, np.asarray(table.column("group"))),
+        columns.with_group(np.asarray(table.column("group"))),
     )
 
 

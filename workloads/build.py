@@ -9,27 +9,29 @@ from typing import TYPE_CHECKING, Any, Final, Unpack
 import numpy as np
 import pyarrow as pa
 
+from posetlib.array_types import IntArray
+from posetlib.arrays.building import BuiltTable, build_forest, build_order, is_small_enough
+from posetlib.arrays.edges import Outline
+from posetlib.arrays.positions import Vocabulary
+from posetlib.arrays.ranges import FilterRanges
 from posetlib.constraints.types import TypeHierarchy
-from posetlib.filter_relation import ByAttribute
-from posetlib.filters import Filter
-from posetlib.structures import Table, make_table
-from workloads.bulk import Bulk, bulk_table, is_bulk
-from workloads.columns import Integers, Vocabulary
+from posetlib.filters.filter import Filter
+from posetlib.tables import Shape, Table, structure_named, structure_names
+from posetlib.tables.filter_relation import ByAttribute
+from posetlib.tables.promises import Elimination, Promises
 from workloads.datasets import SNAPSHOT_FORMAT, ddl
 from workloads.errors import InputError
 from workloads.files import Place
 from workloads.jobs import Job, Options, job_on, require_own_ids
-from workloads.outline import Outline
 from workloads.rows import by_key, columns_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["build"]
+__all__ = ["build", "built_table", "is_determined"]
 
 #: The kind of filters that may be comparable with those of any type.
 _ANY: Final = ""
-_LOCAL: Final = ("pf", "linear")
 _ROWS_OF_A_FILE: Final = 200_000
 _MADE: Final = "id long, interfaces array<string>, index array<string>, parents array<long>"
 
@@ -49,11 +51,13 @@ def build(
     Types that no filter spans are tables of their own, built side by side. A node has the id of the
     first filter that it stands for.
     """
-    if local and structure not in _LOCAL:
-        raise InputError(f"--local is for {' and '.join(_LOCAL)}, not for {structure}")
+    kind = structure_named(structure)
+    if local and not kind.promises.may_be_local:
+        fitting = [each for each in structure_names() if _may_be_local(each)]
+        raise InputError(f"--local is for {' and '.join(fitting)}, not for {structure}")
     with job_on(session, workload, out, operations=operations, **options) as job:
         types = job.read.types
-        made = _tables(job.rows, structure, local, types)
+        made = _tables(job.rows, kind, local, types)
         count = _write_table(session, job, made, operations)
         header: dict[str, Any] = {
             "format": SNAPSHOT_FORMAT,
@@ -64,6 +68,10 @@ def build(
             **({"operations": True} if operations else {}),
         }
         return job.done("snapshot.json", header) | {"nodes": count}
+
+
+def _may_be_local(structure: str) -> bool:
+    return structure_named(structure).promises.may_be_local
 
 
 def _write_table(session: SparkSession, job: Job, made: DataFrame, operations: bool) -> int:
@@ -101,7 +109,9 @@ _NOT_OF_NODES: Final = frozenset(
 )
 
 
-def _tables(rows: DataFrame, structure: str, local: bool, types: TypeHierarchy | None) -> DataFrame:
+def _tables(
+    rows: DataFrame, structure: type[Table[Any]], local: bool, types: TypeHierarchy | None
+) -> DataFrame:
     """Return the nodes of the tables of all types, each with the ids of its parents."""
     from pyspark.sql import functions as f  # noqa: PLC0415
 
@@ -133,14 +143,17 @@ def _with_kinds(
 
 
 def _each_kind(
-    batches: Iterator[pa.RecordBatch], structure: str, local: bool, types: TypeHierarchy | None
+    batches: Iterator[pa.RecordBatch],
+    structure: type[Table[Any]],
+    local: bool,
+    types: TypeHierarchy | None,
 ) -> Iterator[pa.RecordBatch]:
     for rows in by_key(batches, "kind"):
         yield from _table_rows(rows, structure, local, types).to_batches()
 
 
 def _table_rows(
-    rows: pa.Table, structure: str, local: bool, types: TypeHierarchy | None
+    rows: pa.Table, structure: type[Table[Any]], local: bool, types: TypeHierarchy | None
 ) -> pa.Table:
     """Return the nodes of one table: from columns where these settle it, else by adding."""
     order = "sequence" if "sequence" in rows.schema.names else "id"
@@ -149,16 +162,18 @@ def _table_rows(
     ids = np.asarray(rows.column("id"))
     names = rows.column("interface").combine_chunks().dictionary_encode()
     codes = np.asarray(names.indices).astype(np.int64)
-    if order == "id" and is_bulk(structure, columns, codes, local=local):
-        made = bulk_table(structure, columns, codes, local=local)
-        return _bulk_rows(made, ids, names.dictionary, indexed=structure in ("bf", "nrf"))
+    promises = structure.promises
+    if order == "id" and is_determined(promises, columns, codes, local=local):
+        made = built_table(promises, columns, codes, local=local)
+        return _built_rows(made, ids, names.dictionary, indexed=promises.interface_index)
     filters = [columns.filter(row) for row in range(rows.num_rows)]
     interfaces = rows.column("interface").to_pylist()
-    options = {"local": True} if local else {}
-    table = make_table(structure, **options)
+    options: dict[str, Any] = {"local": True} if local else {}
     if order == "id":
-        table = type(table).build(zip(filters, interfaces, strict=True), **options)
+        table = structure.build(zip(filters, interfaces, strict=True), **options)
     else:
+        # By its class: what the driver has registered, a worker need not have.
+        table = structure(**options)
         for what, one, interface in zip(
             rows.column("operation").to_pylist(), filters, interfaces, strict=True
         ):
@@ -166,7 +181,30 @@ def _table_rows(
     return _snapshot_rows(table, filters, ids.tolist())
 
 
-def _bulk_rows(made: Bulk, ids: Integers, names: pa.Array, *, indexed: bool) -> pa.Table:
+def is_determined(
+    promises: Promises, columns: FilterRanges, interfaces: IntArray, *, local: bool
+) -> bool:
+    """Return whether the table is determined by its pairs, and these by arrays."""
+    if not columns.all_plain:
+        return False
+    if promises.shape is not Shape.FOREST:
+        return is_small_enough(columns)
+    return (
+        promises.elimination is Elimination.EVERYWHERE
+        or local
+        or len(np.unique(interfaces)) == len(interfaces)
+    )
+
+
+def built_table(
+    promises: Promises, columns: FilterRanges, interfaces: IntArray, *, local: bool
+) -> BuiltTable:
+    """Return a table that is determined by its pairs, from arrays."""
+    make = build_forest if promises.shape is Shape.FOREST else build_order
+    return make(columns, interfaces, local=local)
+
+
+def _built_rows(made: BuiltTable, ids: IntArray, names: pa.Array, *, indexed: bool) -> pa.Table:
     """Return the nodes of a table that was made from columns."""
     count = len(made.rows)
     held = pa.ListArray.from_arrays(
@@ -185,7 +223,7 @@ def _bulk_rows(made: Bulk, ids: Integers, names: pa.Array, *, indexed: bool) -> 
     )
 
 
-def _index(made: Bulk, held: list[list[str]]) -> list[list[str]]:
+def _index(made: BuiltTable, held: list[list[str]]) -> list[list[str]]:
     """Return the interfaces below each node of a forest, children before parents."""
     below: list[set[str]] = [set() for _ in held]
     outline = Outline.of(np.arange(len(held)), made.parents, made.children)
@@ -199,7 +237,7 @@ def _index(made: Bulk, held: list[list[str]]) -> list[list[str]]:
     return [sorted(each) for each in below]
 
 
-def _snapshot_rows(table: Table, filters: list[Filter], ids: list[int]) -> pa.Table:
+def _snapshot_rows(table: Table[Any], filters: list[Filter], ids: list[int]) -> pa.Table:
     first: dict[Filter, int] = {}
     for one, id_ in zip(filters, ids, strict=True):
         first.setdefault(one, id_)

@@ -13,10 +13,11 @@ from typing import Final
 
 import numpy as np
 
+from posetlib.array_types import BoolArray, IntArray, Words
+from posetlib.arrays.covering import Block, bit_pairs, covers_rowwise, minimal
+from posetlib.arrays.ranges import FilterRanges
 from workloads.blocks import BlockRows, Selection
-from workloads.columns import Booleans, Columns, Integers
 from workloads.context import Context
-from workloads.covering import Block, Words, bit_pairs, covers_rowwise, minimal
 from workloads.reports import WITNESSES, Outcome, not_applicable
 
 __all__ = ["forwards_agree"]
@@ -32,7 +33,8 @@ _UNKNOWN: Final = -2
 
 def forwards_agree(context: Context) -> Outcome:
     """The table's own mechanism and the naive one agree."""
-    if context.structure not in ("fp", "nrf"):
+    mechanism = context.promises.forwards
+    if mechanism is None:
         return not_applicable("only fp and nrf have a mechanism of their own")
     if not context.node_count:
         return Outcome(0)
@@ -49,7 +51,6 @@ def forwards_agree(context: Context) -> Outcome:
     # With few neighbours, one set may be told in two ways.
     wrong = [each for each in sets if each[1] != each[2]]
     texts = context.texts(each for each, _, _ in wrong[:WITNESSES])
-    mechanism = "poset" if context.structure == "fp" else "forest"
     witnesses = [
         {
             "filter": texts[each],
@@ -63,7 +64,7 @@ def forwards_agree(context: Context) -> Outcome:
     return Outcome(context.node_count, len(wrong), witnesses)
 
 
-def _as_set(code: Integers, names: list[str], everyone: list[str]) -> frozenset[str]:
+def _as_set(code: IntArray, names: list[str], everyone: list[str]) -> frozenset[str]:
     kind, interface = code.tolist()
     if kind == _NOBODY:
         return frozenset()
@@ -72,7 +73,7 @@ def _as_set(code: Integers, names: list[str], everyone: list[str]) -> frozenset[
     return frozenset(everyone) - ({names[interface]} if interface >= 0 else frozenset())
 
 
-def _sole_holders(context: Context, everyone: frozenset[str]) -> Integers:
+def _sole_holders(context: Context, everyone: frozenset[str]) -> IntArray:
     """Return the interface that alone holds each node, if it is a neighbour; else -1."""
     count = np.bincount(context.held.nodes, minlength=context.node_count)
     holders = np.full(context.node_count, _MANY)
@@ -82,7 +83,7 @@ def _sole_holders(context: Context, everyone: frozenset[str]) -> Integers:
     return holders
 
 
-def _sets(top: Integers, holders: Integers, alone: Integers, labels: Integers) -> Integers:
+def _sets(top: IntArray, holders: IntArray, alone: IntArray, labels: IntArray) -> IntArray:
     result = np.zeros((len(holders), 2), np.int64)
     result[top] = np.stack([np.full(len(top), _ALL_BUT), holders[top]], axis=1)
     result[alone] = np.stack([np.full(len(alone), _ONLY), labels], axis=1)
@@ -92,7 +93,7 @@ def _sets(top: Integers, holders: Integers, alone: Integers, labels: Integers) -
 # -- from the relation alone -----------------------------------------------------------------------
 
 
-def _naive(context: Context, holders: Integers) -> Integers:
+def _naive(context: Context, holders: IntArray) -> IntArray:
     """Return the sets, from filters and holders.
 
     What is covered at all is covered by a filter of the minimal cover. If all that covers it there
@@ -117,11 +118,11 @@ def _naive(context: Context, holders: Integers) -> Integers:
     return _sets(top, holders, alone, above[alone])
 
 
-def _local_minimal(filters: Columns, numbers: Integers) -> Integers:
+def _local_minimal(filters: FilterRanges, numbers: IntArray) -> IntArray:
     return numbers[minimal(filters, numbers)]
 
 
-def _strictly_covered(one: BlockRows, other: BlockRows) -> Integers:
+def _strictly_covered(one: BlockRows, other: BlockRows) -> IntArray:
     """Return what another filter covers; of equivalent ones all but the first."""
     bits = _without_self(one, other)
     rows, which = bit_pairs(bits)
@@ -133,7 +134,7 @@ def _strictly_covered(one: BlockRows, other: BlockRows) -> Integers:
     return np.unique(other.numbers[which[keep]])
 
 
-def _covers_back(one: BlockRows, other: BlockRows, rows: Integers, which: Integers) -> Booleans:
+def _covers_back(one: BlockRows, other: BlockRows, rows: IntArray, which: IntArray) -> BoolArray:
     return covers_rowwise(other.columns.take(which), one.columns.take(rows))
 
 
@@ -145,7 +146,7 @@ def _without_self(one: BlockRows, other: BlockRows) -> Words:
     return bits
 
 
-def _by_holder(one: BlockRows, other: BlockRows) -> tuple[Integers, Words]:
+def _by_holder(one: BlockRows, other: BlockRows) -> tuple[IntArray, Words]:
     """Return, by holder, what the filters of a block cover in another."""
     bits = _without_self(one, other)
     order = np.argsort(one.labels, kind="stable")
@@ -153,7 +154,7 @@ def _by_holder(one: BlockRows, other: BlockRows) -> tuple[Integers, Words]:
     return holders, np.bitwise_or.reduceat(bits[order], starts, axis=0)
 
 
-def _holders_above(one: BlockRows, other: BlockRows) -> tuple[Integers, Integers]:
+def _holders_above(one: BlockRows, other: BlockRows) -> tuple[IntArray, IntArray]:
     """Return, for what is covered, the one holder of all that covers it; -1 if there are more."""
     holders, bits = _by_holder(one, other)
     once = np.zeros(bits.shape[1], np.uint64)
@@ -167,7 +168,7 @@ def _holders_above(one: BlockRows, other: BlockRows) -> tuple[Integers, Integers
     return numbers, np.concatenate([holders[which], np.full(len(several), _MANY)])
 
 
-def _merged(parts: list[tuple[Integers, Integers]], count: int) -> Integers:
+def _merged(parts: list[tuple[IntArray, IntArray]], count: int) -> IntArray:
     """Return for each node the holder that all parts name; -1 if they differ, -2 if none does."""
     result = np.full(count, _UNKNOWN)
     for numbers, holders in parts:
@@ -181,7 +182,7 @@ def _merged(parts: list[tuple[Integers, Integers]], count: int) -> Integers:
 # -- from the links --------------------------------------------------------------------------------
 
 
-def _own(context: Context, holders: Integers) -> Integers:
+def _own(context: Context, holders: IntArray) -> IntArray:
     """Return the sets, from the first two levels of the table."""
     outline, roots = context.outline, context.roots
     is_root = outline.is_root()
@@ -193,7 +194,7 @@ def _own(context: Context, holders: Integers) -> Integers:
     np.minimum.at(least, outline.children, holders[outline.parents])
     np.maximum.at(most, outline.children, holders[outline.parents])
     case = np.flatnonzero(second & (least == most) & (least >= 0) & (least != holders))
-    if context.structure == "nrf":
+    if context.promises.forwards == "forest":
         # A forest forgets orders: both levels are searched for what else covers the filter.
         levels = np.flatnonzero(is_root | second)
         covered = context.filters.compared(
@@ -205,7 +206,7 @@ def _own(context: Context, holders: Integers) -> Integers:
     return _sets(roots, holders, case, least[case])
 
 
-def _held_elsewhere(one: BlockRows, other: BlockRows) -> Integers:
+def _held_elsewhere(one: BlockRows, other: BlockRows) -> IntArray:
     """Return what is covered by a filter that someone else than the label's interface holds."""
     holders, bits = _by_holder(one, other)
     which, covered = bit_pairs(bits)

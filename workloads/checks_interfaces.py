@@ -8,11 +8,12 @@ from typing import Final
 
 import numpy as np
 
+from posetlib.array_types import IntArray, Words
+from posetlib.arrays.covering import bit_pairs
+from posetlib.arrays.edges import Outline
+from posetlib.tables import Shape
 from workloads.blocks import Found, Selection, Sent, found_pairs
-from workloads.columns import Integers
 from workloads.context import Context, Holdings
-from workloads.covering import Words, bit_pairs
-from workloads.outline import Outline
 from workloads.reports import WITNESSES, Outcome, not_applicable
 
 __all__ = [
@@ -42,7 +43,7 @@ def interfaces_nonempty(context: Context) -> Outcome:
 
 def no_redundant_pair(context: Context) -> Outcome:
     """For no pair of a filter and an interface, another of the same interface covers the filter."""
-    if context.structure not in ("fp", "nrf"):
+    if "no-redundant-pair" not in context.kept:
         return not_applicable("only fp and nrf eliminate by interface everywhere")
     held = context.held
     rows = Selection.of(held.nodes, held.interfaces, held.interfaces)
@@ -66,9 +67,9 @@ def no_redundant_pair(context: Context) -> Outcome:
 
 def minimum_interface(context: Context) -> Outcome:
     """No interface twice on a path."""
-    if context.structure == "linear":
+    if context.promises.shape is Shape.LIST:
         return not_applicable("a list has no paths of its own")
-    if context.files.local:
+    if "minimum-interface" not in context.kept:
         return not_applicable("a local table eliminates nothing")
     if context.outline.is_forest():
         found = _nested(context)
@@ -112,7 +113,7 @@ def _nested(context: Context) -> Found:
 
 def interface_index(context: Context) -> Outcome:
     """The index equals the interfaces of the descendants."""
-    if context.structure not in ("bf", "nrf"):
+    if "interface-index" not in context.kept:
         return not_applicable("only bf and nrf have an index")
     if not context.indexed:
         return not_applicable("the snapshot leaves the index out")
@@ -137,7 +138,7 @@ def interface_index(context: Context) -> Outcome:
 Faults = Callable[[Outline, Words, Words], dict[int, Words]]
 
 
-def _along_paths(context: Context, interfaces: Integers, find: Faults) -> Found:
+def _along_paths(context: Context, interfaces: IntArray, find: Faults) -> Found:
     """Return what a function finds when interfaces travel along all paths, some at a time."""
     size = max(64, min(_LANES, -(-len(interfaces) // context.filters.parts)))
     work = [interfaces[at : at + size] for at in range(0, len(interfaces), size)]
@@ -154,7 +155,7 @@ def _by_interface(holdings: Holdings) -> Holdings:
 
 
 def _each_lanes(
-    work: Iterator[Integers], sides: Sent[tuple[Outline, Holdings, Holdings]], find: Faults
+    work: Iterator[IntArray], sides: Sent[tuple[Outline, Holdings, Holdings]], find: Faults
 ) -> Iterator[Found]:
     outline, *held = sides.value
     for interfaces in work:
@@ -172,7 +173,7 @@ def _each_lanes(
         yield Found(total, sorted(pairs)[:20])
 
 
-def _bits(holdings: Holdings, interfaces: Integers, count: int, words: int) -> Words:
+def _bits(holdings: Holdings, interfaces: IntArray, count: int, words: int) -> Words:
     """Return for each node which of some interfaces it has."""
     bits = np.zeros((count, words), np.uint64)
     begin = np.searchsorted(holdings.interfaces, interfaces, side="left")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 import numpy as np
 
 from workloads.checks_order import bad_edges
@@ -11,8 +9,6 @@ from workloads.context import Context
 from workloads.reports import WITNESSES, Outcome, not_applicable
 
 __all__ = ["is_acyclic", "reachable_acyclic", "single_parent"]
-
-_FORESTS: Final = ("pf", "bf", "nrf")
 
 
 def reachable_acyclic(context: Context) -> Outcome:
@@ -43,7 +39,7 @@ def is_acyclic(context: Context) -> bool:
 
 def single_parent(context: Context) -> Outcome:
     """At most one parent."""
-    if context.structure not in _FORESTS:
+    if "single-parent" not in context.kept:
         return not_applicable("only in a forest has a node at most one parent")
     outline = context.outline
     several = np.flatnonzero(np.bincount(outline.children, minlength=context.node_count) > 1)

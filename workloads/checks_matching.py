@@ -8,14 +8,15 @@ from typing import Any, Final
 
 import numpy as np
 
-from posetlib.generating import Parameters, notification_columns
+from posetlib.array_types import IntArray, Words
+from posetlib.arrays.batch_matching import Audience
+from posetlib.arrays.positions import encode_notifications
+from posetlib.arrays.ranges import FilterRanges
+from posetlib.generating import Parameters, generated_notifications
 from posetlib.values import MISSING
 from workloads.checks_links import is_acyclic
-from workloads.columns import Columns, Integers, encode_notifications
 from workloads.context import Context
-from workloads.covering import Words
 from workloads.match import read_notifications
-from workloads.matching import Audience
 from workloads.reports import WITNESSES, Outcome
 
 __all__ = ["match_agrees"]
@@ -55,10 +56,10 @@ def match_agrees(context: Context) -> Outcome:
 
 
 def _missed(
-    parents: Columns,
-    children: Columns,
-    _above: Integers,
-    _below: Integers,
+    parents: FilterRanges,
+    children: FilterRanges,
+    _above: IntArray,
+    _below: IntArray,
     notifications: list[Notification],
 ) -> Words:
     """Return the notifications that match a child and not its parent."""
@@ -71,7 +72,7 @@ def _missed(
     return missed
 
 
-def _audience(notifications: list[Notification], *sides: Columns) -> Audience:
+def _audience(notifications: list[Notification], *sides: FilterRanges) -> Audience:
     names = list(dict.fromkeys(name for side in sides for name in side.lows))
     return Audience(encode_notifications(notifications, names, sides[0].vocabulary))
 
@@ -118,8 +119,8 @@ def _witness(
 
 
 def _matching_rows(
-    filters: Columns, numbers: Integers, notifications: list[Notification]
-) -> tuple[Integers, Words]:
+    filters: FilterRanges, numbers: IntArray, notifications: list[Notification]
+) -> tuple[IntArray, Words]:
     """Return the nodes that match any of the notifications, and which."""
     bits = _audience(notifications, filters).matched(filters)
     some = np.flatnonzero(bits.any(axis=1))
@@ -143,7 +144,7 @@ def _notifications(context: Context) -> list[Notification]:
                 made = Parameters.from_dict(parameters)
             except (TypeError, ValueError):
                 return _examples(context, limit)
-            return notification_columns(made, np.arange(limit)).mappings
+            return generated_notifications(made, np.arange(limit)).mappings
     return _examples(context, limit)
 
 
@@ -154,7 +155,7 @@ def _examples(context: Context, limit: int) -> list[Notification]:
     return [each for part in context.filters.by_rows((chosen,), _example_rows) for each in part]
 
 
-def _example_rows(filters: Columns, _numbers: Integers) -> list[Notification]:
+def _example_rows(filters: FilterRanges, _numbers: IntArray) -> list[Notification]:
     made = []
     for row in range(len(filters)):
         values = {name: each.example() for name, each in filters.filter(row).constraints.items()}

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from posetlib.array_types import BoolArray, IntArray, Words
+from posetlib.arrays.covering import Block, bit_pairs, covering_pairs, covers_rowwise
+from posetlib.arrays.edges import Outline
+from posetlib.arrays.ranges import FilterRanges
 from workloads.blocks import BlockRows, Found, Here, Selection, Sent, found_pairs, typed_names
-from workloads.columns import Booleans, Columns, Integers
 from workloads.context import Context, texts_by_id
 from workloads.cover import minimal_cover
-from workloads.covering import Block, Words, bit_pairs, covering_pairs, covers_rowwise
 from workloads.datasets import SnapshotFiles, Workload, typed
-from workloads.outline import Outline
 from workloads.reports import WITNESSES, Outcome, not_applicable
 from workloads.rows import columns_of
 
@@ -52,7 +53,7 @@ def edge_covers(context: Context) -> Outcome:
     return Outcome(context.edge_count, len(parents), witnesses)
 
 
-def bad_edges(context: Context) -> tuple[Integers, Integers, Booleans]:
+def bad_edges(context: Context) -> tuple[IntArray, IntArray, BoolArray]:
     """Return the edges that do not go strictly down: parents, children, and whether they cover."""
     if "bad edges" not in context.facts:
         outline = context.outline
@@ -61,13 +62,13 @@ def bad_edges(context: Context) -> tuple[Integers, Integers, Booleans]:
             np.concatenate([np.zeros(0, kind), *(part[at] for part in found)]).astype(kind)
             for at, kind in enumerate((np.int64, np.int64, np.bool_))
         )
-    edges: tuple[Integers, Integers, Booleans] = context.facts["bad edges"]
+    edges: tuple[IntArray, IntArray, BoolArray] = context.facts["bad edges"]
     return edges
 
 
 def _edge_faults(
-    parents: Columns, children: Columns, above: Integers, below: Integers
-) -> tuple[Integers, Integers, Booleans]:
+    parents: FilterRanges, children: FilterRanges, above: IntArray, below: IntArray
+) -> tuple[IntArray, IntArray, BoolArray]:
     down = covers_rowwise(parents, children)
     wrong = np.flatnonzero(~down | covers_rowwise(children, parents))
     return above[wrong], below[wrong], down[wrong]
@@ -139,7 +140,7 @@ def roots_minimal_cover(context: Context) -> Outcome:
     return Outcome(context.node_count, len(bad_roots) + len(lonely), witnesses)
 
 
-def _uncovered_children(context: Context) -> Integers:
+def _uncovered_children(context: Context) -> IntArray:
     """Return the nodes that have parents, none of which covers them."""
     _, children, covers = bad_edges(context)
     outline = context.outline
@@ -167,7 +168,7 @@ def _covered_candidates(one: BlockRows, other: BlockRows) -> tuple[dict[int, int
 
 def complete_order(context: Context) -> Outcome:
     """One filter strictly covers another exactly if a path leads from it to the other."""
-    if context.structure != "fp":
+    if "complete-order" not in context.kept:
         return not_applicable("only the filters poset keeps the complete order")
     rows = Selection.of(np.arange(context.node_count))
     one_block = context.node_count <= context.filters.size
@@ -189,7 +190,7 @@ def complete_order(context: Context) -> Outcome:
 
 
 #: The links, the nodes and what is below each, of the block that was compared last in this process.
-_last_reach: list[tuple[Outline, Integers, Words]] = []
+_last_reach: list[tuple[Outline, IntArray, Words]] = []
 
 
 def _order_faults(one: BlockRows, other: BlockRows, links: Sent[Outline]) -> Found:
@@ -228,12 +229,12 @@ def _loops(one: BlockRows, other: BlockRows, joined: Words) -> list[int]:
     return [int(each) for each in shared[back]]
 
 
-def _bits_at(bits: Words, rows: Integers, which: Integers) -> Booleans:
+def _bits_at(bits: Words, rows: IntArray, which: IntArray) -> BoolArray:
     found = bits[rows, which >> 6] >> (which & 63).astype(np.uint64)
     return np.asarray((found & np.uint64(1)).astype(np.bool_))
 
 
-def _reach(outline: Outline, numbers: Integers, words: int) -> Words:
+def _reach(outline: Outline, numbers: IntArray, words: int) -> Words:
     """Return which of some nodes are below each node."""
     if _last_reach:
         links, nodes, found = _last_reach[0]
@@ -304,7 +305,7 @@ def _compared_roots(
 
 
 def _equivalents(
-    roots: Columns, numbers: Integers, expected: Any, types: Any
+    roots: FilterRanges, numbers: IntArray, expected: Any, types: Any
 ) -> tuple[list[int], list[int]]:
     """Return the roots that are equivalent to an expected one, and these."""
     theirs = columns_of(expected, roots.vocabulary, types)

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from posetlib.generating import KINDS, SCENARIOS, Parameters
+from posetlib.tables import structure_names
 from workloads.errors import InputError, cause_of, refusal_of
 from workloads.files import Place, is_local, place_of, require_new
 from workloads.reports import counted, left_out, summary, write_report
@@ -168,7 +169,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_generate(command("generate", _generate, "a workload of random filters"))
 
     build = command("build", _build, "the table of a workload, as nodes and edges")
-    build.add_argument("--structure", required=True, choices=("fp", "pf", "bf", "nrf", "linear"))
+    build.add_argument("--structure", required=True, choices=structure_names())
     build.add_argument("--local", action="store_true", help="keep every pair (pf, linear)")
     build.add_argument(
         "--operations", action="store_true", help="apply the operations instead of the filters"

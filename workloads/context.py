@@ -16,12 +16,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from posetlib.array_types import IntArray
+from posetlib.arrays.edges import Outline
 from posetlib.constraints.types import TypeHierarchy
+from posetlib.tables import Promises, structure_named
 from workloads.blocks import Filters, typed_names
-from workloads.columns import Integers
 from workloads.datasets import BadRows, SnapshotFiles, Workload, typed
 from workloads.errors import InputError
-from workloads.outline import Outline
 from workloads.rows import packed
 
 if TYPE_CHECKING:
@@ -35,8 +36,8 @@ __all__ = ["Context", "Holdings", "open_context", "texts_by_id"]
 class Holdings:
     """Pairs of a node's number and an interface's, in order of the nodes."""
 
-    nodes: Integers
-    interfaces: Integers
+    nodes: IntArray
+    interfaces: IntArray
 
 
 @dataclass
@@ -67,6 +68,16 @@ class Context:
         return self.files.structure
 
     @property
+    def promises(self) -> Promises:
+        """What the structure promises."""
+        return structure_named(self.structure).promises
+
+    @cached_property
+    def kept(self) -> frozenset[str]:
+        """The names of the invariants that the table should keep."""
+        return self.promises.invariants(local=self.files.local)
+
+    @property
     def types(self) -> TypeHierarchy | None:
         """The hierarchy of the snapshot's filters."""
         return self.files.types
@@ -87,7 +98,7 @@ class Context:
         return self.session.sparkContext.broadcast(self.outline)
 
     @cached_property
-    def roots(self) -> Integers:
+    def roots(self) -> IntArray:
         """The numbers of the nodes without a parent."""
         return np.flatnonzero(self.outline.is_root())
 
@@ -163,7 +174,7 @@ def _collected(nodes: DataFrame, files: SnapshotFiles, limit: int) -> tuple[pa.T
 def _filters(
     session: SparkSession,
     nodes: DataFrame,
-    ids: Integers,
+    ids: IntArray,
     table: pa.Table | None,
     types: TypeHierarchy | None,
     limit: int,
@@ -187,7 +198,7 @@ def _filters(
     return Filters(session, rows, len(ids), types, data)
 
 
-def _ids(column: pa.ChunkedArray) -> Integers:
+def _ids(column: pa.ChunkedArray) -> IntArray:
     if column.null_count:
         raise InputError("a node has no id")
     ids = np.asarray(column).astype(np.int64)
@@ -219,7 +230,7 @@ def _check_lists(table: pa.Table) -> None:
             )
 
 
-def _outline(ids: Integers, edges: pa.Table, *, skip_lost: bool) -> Outline:
+def _outline(ids: IntArray, edges: pa.Table, *, skip_lost: bool) -> Outline:
     ends = []
     for name in ("parent", "child"):
         if edges.column(name).null_count:

@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any, Final, Unpack
 import numpy as np
 import pyarrow as pa
 
+from posetlib.array_types import BoolArray, IntArray
+from posetlib.arrays.covering import Block, minimal
+from posetlib.arrays.positions import Vocabulary
+from posetlib.arrays.ranges import FilterRanges
 from posetlib.constraints.types import TypeHierarchy
-from workloads.columns import Booleans, Columns, Integers, Vocabulary
-from workloads.covering import Block, minimal
 from workloads.files import Place
 from workloads.jobs import Options, job_on, require_own_ids
 from workloads.rows import columns_of
@@ -86,7 +88,7 @@ def local_cover(
     reduced together with it, until there is as much of it as of the cover.
     """
     kept: pa.Table | None = None
-    champions: Columns | None = None
+    champions: FilterRanges | None = None
     waiting: list[pa.RecordBatch] = []
     count = 0
     vocabulary = Vocabulary()
@@ -113,7 +115,7 @@ def _reduced(
     waiting: list[pa.RecordBatch],
     vocabulary: Vocabulary,
     types: TypeHierarchy | None,
-) -> tuple[pa.Table, Columns]:
+) -> tuple[pa.Table, FilterRanges]:
     table = pa.Table.from_batches(waiting)
     if kept is not None:
         table = pa.concat_tables([kept, table])
@@ -123,7 +125,7 @@ def _reduced(
     return table.take(pa.array(rows)), _champions(columns, columns.take(rows))
 
 
-def _champions(columns: Columns, best: Columns) -> Columns:
+def _champions(columns: FilterRanges, best: FilterRanges) -> FilterRanges:
     """Return the plain filters of a cover that cover most of a sample, in order of what they add.
 
     Greedy: each is the one that covers most of what those before it leave.
@@ -144,8 +146,8 @@ def _champions(columns: Columns, best: Columns) -> Columns:
 
 
 def _equal(
-    champions: Columns, one: int, columns: Columns, left: Integers, covered: Booleans
-) -> Booleans:
+    champions: FilterRanges, one: int, columns: FilterRanges, left: IntArray, covered: BoolArray
+) -> BoolArray:
     """Return which of the covered filters are the champion itself, or say the same."""
     rows = np.flatnonzero(covered)
     for name in columns.lows:
@@ -157,7 +159,7 @@ def _equal(
     return same
 
 
-def _unbeaten(champions: Columns, columns: Columns) -> Integers:
+def _unbeaten(champions: FilterRanges, columns: FilterRanges) -> IntArray:
     """Return the rows that no champion covers: a few are tried on all, more on what is left."""
     left = np.flatnonzero(columns.firm)
     others = np.flatnonzero(~columns.firm)

@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from posetlib.constraints.types import TypeHierarchy
 from posetlib.errors import FilterError
+from posetlib.tables import structure_names
 from workloads.errors import MARK, InputError, cause_of, is_unreadable
 from workloads.files import Place, read_json
 from workloads.rows import TYPED, parse_rows, typed_attributes, unreadable
@@ -23,7 +24,6 @@ __all__ = ["BadRows", "SnapshotFiles", "Workload", "read_snapshot", "read_worklo
 
 WORKLOAD_FORMAT: Final = "posetlib-workload"
 SNAPSHOT_FORMAT: Final = "posetlib-snapshot"
-STRUCTURES: Final = ("fp", "pf", "bf", "nrf", "linear")
 _SAMPLES: Final = 5
 
 
@@ -121,8 +121,9 @@ def read_snapshot(session: SparkSession, place: Place) -> SnapshotFiles:
     if header.get("version") != 1 or isinstance(header.get("version"), bool):
         raise InputError(f"the version is {header.get('version')!r}; version 1 can be read")
     structure = header.get("structure")
-    if structure not in STRUCTURES:
-        raise InputError(f"unknown structure {structure!r}; known are {', '.join(STRUCTURES)}")
+    if structure not in structure_names():
+        known = ", ".join(structure_names())
+        raise InputError(f"unknown structure {structure!r}; known are {known}")
     local = header.get("local", False)
     if not isinstance(local, bool):
         raise InputError(f'"local" in snapshot.json is true or false, not {local!r}')

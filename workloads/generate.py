@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import pyarrow as pa
 
+from posetlib.array_types import IntArray
 from posetlib.generating import (
-    Integers,
     Parameters,
-    filter_columns,
+    generated_filters,
+    generated_notifications,
     interface_names,
-    notification_columns,
 )
-from posetlib.scenarios import operations_of
+from posetlib.generating.scenarios import operations_of
 from workloads.datasets import WORKLOAD_FORMAT, typed_for_text
 from workloads.files import Place, new_output, write_json
 from workloads.rows import filter_rows
@@ -97,18 +97,18 @@ def _each(
         yield make(parameters, np.asarray(batch.column("id")))
 
 
-def _filters(parameters: Parameters, rows: Integers) -> pa.RecordBatch:
-    return pa.RecordBatch.from_pydict(filter_rows(filter_columns(parameters, rows)))
+def _filters(parameters: Parameters, rows: IntArray) -> pa.RecordBatch:
+    return pa.RecordBatch.from_pydict(filter_rows(generated_filters(parameters, rows)))
 
 
-def _notifications(parameters: Parameters, rows: Integers) -> pa.RecordBatch:
-    made = notification_columns(parameters, rows)
+def _notifications(parameters: Parameters, rows: IntArray) -> pa.RecordBatch:
+    made = generated_notifications(parameters, rows)
     return pa.RecordBatch.from_pydict(
         {"id": pa.array(rows), "notification": pa.array(made.texts(), pa.string())}
     )
 
 
-def _operations(parameters: Parameters, interfaces: Integers) -> pa.RecordBatch:
+def _operations(parameters: Parameters, interfaces: IntArray) -> pa.RecordBatch:
     """Return what some interfaces do."""
     columns: dict[str, list[Any]] = {
         name: [] for name in ("sequence", "operation", "id", "filter", "interface")
@@ -118,7 +118,7 @@ def _operations(parameters: Parameters, interfaces: Integers) -> pa.RecordBatch:
         columns["sequence"] += made.sequence.tolist()
         columns["operation"] += ["add" if each else "remove" for each in made.adds.tolist()]
         columns["id"] += made.rows.tolist()
-        columns["filter"] += filter_columns(parameters, made.rows).texts()
+        columns["filter"] += generated_filters(parameters, made.rows).texts()
         columns["interface"] += interface_names(np.array([interface])) * len(made.rows)
     kinds = (pa.int64(), pa.string(), pa.int64(), pa.string(), pa.string())
     return pa.RecordBatch.from_arrays(

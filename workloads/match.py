@@ -10,13 +10,15 @@ from typing import TYPE_CHECKING, Any, Final, Unpack
 import numpy as np
 import pyarrow as pa
 
+from posetlib.array_types import IntArray
+from posetlib.arrays.batch_matching import Audience, interfaces_of
+from posetlib.arrays.covering import minimal_by_group
+from posetlib.arrays.positions import Vocabulary, encode_notifications
+from posetlib.arrays.ranges import FilterRanges
 from posetlib.constraints.types import TypeHierarchy
-from workloads.columns import GROUP, Columns, Integers, Vocabulary, encode_notifications
-from workloads.covering import minimal_by_group
 from workloads.errors import InputError
 from workloads.files import Place
 from workloads.jobs import Options, job_on
-from workloads.matching import Audience, interfaces_of
 from workloads.rows import columns_of, packed, regrouped, unpacked
 
 if TYPE_CHECKING:
@@ -72,7 +74,7 @@ def _filter_blocks(
         vocabulary = Vocabulary()
         columns = columns_of(rows, vocabulary, types)
         codes = np.asarray(rows.column("interface").combine_chunks().dictionary_encode().indices)
-        kept = minimal_by_group(columns, codes.astype(np.int64), GROUP)
+        kept = minimal_by_group(columns, codes.astype(np.int64))
         rows = rows.take(pa.array(kept))
         first = rows.column("id")[0].as_py()
         yield pa.RecordBatch.from_pydict({"block": [first], "filters": [packed(rows)]})
@@ -98,14 +100,16 @@ def read_notifications(texts: Sequence[str | None], ids: Sequence[int]) -> list[
 
 
 @lru_cache(maxsize=4)
-def _read_points(data: bytes) -> tuple[Integers, list[dict[str, Any]]]:
+def _read_points(data: bytes) -> tuple[IntArray, list[dict[str, Any]]]:
     rows = unpacked(data)
     ids = np.asarray(rows.column("id"))
     return ids, read_notifications(rows.column("notification").to_pylist(), ids.tolist())
 
 
 @lru_cache(maxsize=4)
-def _read_filters(data: bytes, types: TypeHierarchy | None) -> tuple[Columns, Integers, list[str]]:
+def _read_filters(
+    data: bytes, types: TypeHierarchy | None
+) -> tuple[FilterRanges, IntArray, list[str]]:
     rows = unpacked(data)
     names = rows.column("interface").combine_chunks().dictionary_encode()
     codes = np.asarray(names.indices).astype(np.int64)

@@ -1,4 +1,4 @@
-"""Rows of filters as Arrow columns: the layout on disk, and from there to ``Columns`` and back.
+"""Rows of filters as Arrow columns: the layout on disk, and from there to ``FilterRanges``.
 
 Beside the text of a filter stand ``lo_x``, ``hi_x`` (double, null where the filter asks nothing of
 x), ``open_x`` (1 for an open low end, 2 for an open high end, 3 for both, null for none), and
@@ -19,27 +19,17 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from posetlib.array_types import BoolArray, FloatArray, IntArray
+from posetlib.arrays.positions import EVERYTHING, Vocabulary, encode_ranges
+from posetlib.arrays.ranges import FilterRanges, encode_filters, joined
 from posetlib.constraints.numbers import Numbers
 from posetlib.constraints.strings import Strings
 from posetlib.constraints.types import TypeHierarchy
 from posetlib.errors import FilterError
-from posetlib.filters import Filter
-from posetlib.generating import FilterColumns, interface_names
-from workloads.columns import (
-    EVERYTHING,
-    Booleans,
-    Columns,
-    Floats,
-    Integers,
-    Simple,
-    Vocabulary,
-    encode_filters,
-    encode_ranges,
-    joined,
-    read_filter,
-    simple_ranges,
-)
+from posetlib.filters.filter import Filter
+from posetlib.generating import GeneratedFilters, interface_names
 from workloads.errors import InputError, UnreadableFilterError
+from workloads.texts import Simple, read_filter, simple_ranges
 
 __all__ = [
     "RANGES",
@@ -70,7 +60,7 @@ TYPED: Final = (
 # -- to the disk -----------------------------------------------------------------------------------
 
 
-def filter_rows(made: FilterColumns) -> dict[str, pa.Array]:
+def filter_rows(made: GeneratedFilters) -> dict[str, pa.Array]:
     """Return generated filters as columns: id, filter, interface, plain, and typed ones."""
     names, codes = np.unique(made.interfaces, return_inverse=True)
     columns: dict[str, pa.Array] = {
@@ -151,7 +141,7 @@ def _ranges_of(one: Filter) -> dict[str, Simple] | None:
     """Return the ranges that a filter consists of, None if it is more, or more exact, than that."""
     found: dict[str, Simple] = {}
     for name, constraint in one.constraints.items():
-        if not isinstance(constraint, Numbers) or not constraint.is_closed_interval:
+        if not constraint.is_number_range:
             return None
         low, high = constraint.low, constraint.high
         if float(low) != low or float(high) != high:
@@ -163,7 +153,9 @@ def _ranges_of(one: Filter) -> dict[str, Simple] | None:
 # -- to columns ------------------------------------------------------------------------------------
 
 
-def columns_of(rows: Rows, vocabulary: Vocabulary, types: TypeHierarchy | None = None) -> Columns:
+def columns_of(
+    rows: Rows, vocabulary: Vocabulary, types: TypeHierarchy | None = None
+) -> FilterRanges:
     """Return the filters of some rows, from typed columns where these say all, else from the text.
 
     O(n) for typed rows; a row of text costs a parse, unless it was read lately.
@@ -171,8 +163,8 @@ def columns_of(rows: Rows, vocabulary: Vocabulary, types: TypeHierarchy | None =
     count = rows.num_rows
     names = rows.schema.names
     plain = np.zeros(count, np.bool_)
-    lows: dict[str, Integers] = {}
-    highs: dict[str, Integers] = {}
+    lows: dict[str, IntArray] = {}
+    highs: dict[str, IntArray] = {}
     if "plain" in names:
         plain = _flags(rows.column("plain"))
         for name, (low, high, ends) in _typed(rows).items():
@@ -183,19 +175,19 @@ def columns_of(rows: Rows, vocabulary: Vocabulary, types: TypeHierarchy | None =
             lows[name] = np.where(at < 0, lows.get(name, nothing[0]), at)
             highs[name] = np.where(at < 0, highs.get(name, nothing[1]), at)
     if plain.all():
-        return Columns(lows, highs, plain, plain.copy(), vocabulary)
+        return FilterRanges(lows, highs, plain, plain.copy(), vocabulary)
     typed, others = np.flatnonzero(plain), np.flatnonzero(~plain)
     objects = encode_filters(_filters(rows, others, types), vocabulary)
     every = np.ones(count, np.bool_)
-    parts = joined([Columns(lows, highs, every, every, vocabulary).take(typed), objects])
+    parts = joined([FilterRanges(lows, highs, every, every, vocabulary).take(typed), objects])
     places = np.empty(count, np.int64)
     places[np.concatenate([typed, others])] = np.arange(count)
     return parts.take(places)
 
 
 def _encoded(
-    name: str, low: Floats, high: Floats, ends: Integers, plain: Booleans
-) -> tuple[Integers, Integers, Booleans]:
+    name: str, low: FloatArray, high: FloatArray, ends: IntArray, plain: BoolArray
+) -> tuple[IntArray, IntArray, BoolArray]:
     low = np.where(np.isnan(low) & ~np.isnan(high), -np.inf, low)
     high = np.where(np.isnan(high) & ~np.isnan(low), np.inf, high)
     wrong = plain & ((low > high) | ((low == high) & (ends != 0)))
@@ -207,7 +199,7 @@ def _encoded(
     return encode_ranges(low, high, ends)
 
 
-def _typed(rows: Rows) -> dict[str, tuple[Floats, Floats, Integers]]:
+def _typed(rows: Rows) -> dict[str, tuple[FloatArray, FloatArray, IntArray]]:
     """Return low ends, high ends and open ends by attribute."""
     names = rows.schema.names
     if "ranges" in names:
@@ -223,7 +215,7 @@ def _typed(rows: Rows) -> dict[str, tuple[Floats, Floats, Integers]]:
     return found
 
 
-def _string_points(rows: Rows, vocabulary: Vocabulary) -> dict[str, Integers]:
+def _string_points(rows: Rows, vocabulary: Vocabulary) -> dict[str, IntArray]:
     """Return the positions of the strings that are asked for by attribute, -1 where none is."""
     names = rows.schema.names
     if "ranges" not in names:
@@ -243,7 +235,7 @@ def _string_points(rows: Rows, vocabulary: Vocabulary) -> dict[str, Integers]:
     return found
 
 
-def _entries(column: pa.Array) -> tuple[pa.DictionaryArray, pa.StructArray, Integers]:
+def _entries(column: pa.Array) -> tuple[pa.DictionaryArray, pa.StructArray, IntArray]:
     """Return the keys and items of all maps, and in which row each is."""
     if isinstance(column, pa.ChunkedArray):
         column = column.combine_chunks()
@@ -254,7 +246,7 @@ def _entries(column: pa.Array) -> tuple[pa.DictionaryArray, pa.StructArray, Inte
     return keys, items, np.repeat(np.arange(len(column)), lengths)
 
 
-def _from_maps(column: pa.Array) -> dict[str, tuple[Floats, Floats, Integers]]:
+def _from_maps(column: pa.Array) -> dict[str, tuple[FloatArray, FloatArray, IntArray]]:
     """Return what maps say of numbers, one attribute at a time."""
     count = len(column)
     keys, items, rows = _entries(column)
@@ -271,21 +263,21 @@ def _from_maps(column: pa.Array) -> dict[str, tuple[Floats, Floats, Integers]]:
     return found
 
 
-def _floats(column: pa.Array | pa.ChunkedArray) -> Floats:
+def _floats(column: pa.Array | pa.ChunkedArray) -> FloatArray:
     if not pa.types.is_float64(column.type):
         column = column.cast(pa.float64())
     return np.asarray(column.to_numpy(zero_copy_only=False) if isinstance(column, pa.Array)
                       else column.to_numpy())  # fmt: skip
 
 
-def _flags(column: pa.Array | pa.ChunkedArray) -> Booleans:
+def _flags(column: pa.Array | pa.ChunkedArray) -> BoolArray:
     filled = pc.fill_null(column, False)
     if isinstance(filled, pa.ChunkedArray):
         return np.asarray(filled.to_numpy(), np.bool_).copy()
     return np.asarray(filled.to_numpy(zero_copy_only=False), np.bool_).copy()
 
 
-def _strings(column: pa.Array | pa.ChunkedArray, vocabulary: Vocabulary) -> Integers:
+def _strings(column: pa.Array | pa.ChunkedArray, vocabulary: Vocabulary) -> IntArray:
     """Return the positions of strings, -1 for none."""
     if isinstance(column, pa.ChunkedArray):
         column = column.combine_chunks()
@@ -295,7 +287,7 @@ def _strings(column: pa.Array | pa.ChunkedArray, vocabulary: Vocabulary) -> Inte
     return np.array([*known, -1], np.int64)[codes]
 
 
-def _filters(rows: Rows, which: Integers, types: TypeHierarchy | None) -> list[Filter]:
+def _filters(rows: Rows, which: IntArray, types: TypeHierarchy | None) -> list[Filter]:
     """Return the filters of some rows as objects: from their text, or from what is typed."""
     texts = rows.column("filter").take(pa.array(which)).to_pylist()
     typed = _flags(rows.column("plain"))[which] if "plain" in rows.schema.names else [False]

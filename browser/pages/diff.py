@@ -27,7 +27,7 @@ from browser.pages.stepping import (
 from browser.picture import chips, graph_drawing
 from browser.sources import SourceError
 from browser.state import Library
-from browser.story import FILE, QUICK, STRUCTURES, Story
+from browser.story import FILE, QUICK, STRUCTURES, Story, default_pair
 
 __all__ = ["layout", "register"]
 
@@ -36,9 +36,6 @@ NAME = "diff"
 _SIDES = ("a", "b")
 _LISTED = 500
 _WORDS = {mark: f"{MARKS[mark][0]} {mark}" for mark in ("added", "removed", "moved", "changed")}
-_OPTIONS = [
-    {"label": f"{each.upper()} · {name}", "value": each} for each, name in STRUCTURES.items()
-]
 
 
 def _at(part: str) -> str:
@@ -112,15 +109,26 @@ def layout(library: Library, recipe: dict[str, str], view: dict[str, str]) -> Co
     )
 
 
+def _options(*, file: bool = False) -> list[dict[str, str]]:
+    """Return the structures to choose from; ``file``: the uploaded snapshot first."""
+    offered = {f"{each.upper()} · {name}": each for each, name in STRUCTURES.items()}
+    if file:
+        offered = {"The file, as it is": FILE} | offered
+    return [{"label": label, "value": value} for label, value in offered.items()]
+
+
+def _start(side: str) -> str:
+    """Return the structure that a side shows unasked."""
+    return default_pair()[_SIDES.index(side)]
+
+
 def _side(library: Library, story: Story, side: str, view: Mapping[str, str]) -> Component:
     document = view.get(ids.side(side, "doc"), "")
     structure = view.get(ids.side(side, "structure"), "")
-    chosen = structure if structure in {*STRUCTURES, FILE} else ("fp" if side == "a" else "nrf")
+    chosen = structure if structure in {*STRUCTURES, FILE} else _start(side)
     text = view.get(ids.side(side, "step"), "")
     step = int(text) if text.isascii() and text.isdigit() and len(text) < 9 else None
-    options = list(_OPTIONS)
-    if document or story.source.snapshot is not None:
-        options.insert(0, {"label": "The file, as it is", "value": FILE})
+    options = _options(file=bool(document) or story.source.snapshot is not None)
     return html.Section(
         [
             html.Div(
@@ -326,8 +334,7 @@ def _register_upload(app: Dash, library: Library, side: str) -> None:
     )
     def use_file(contents: Any, _reset: Any, name: Any) -> Any:
         if ctx.triggered_id == _of(side, "reset"):
-            start = "fp" if side == "a" else "nrf"
-            return "", "From a file", _OPTIONS, start, ""
+            return "", "From a file", _options(), _start(side), ""
         if not contents:
             raise PreventUpdate
         try:
@@ -335,9 +342,6 @@ def _register_upload(app: Dash, library: Library, side: str) -> None:
             source = library.story({"from": "document", "doc": key}).source
         except SourceError as error:
             return (*[no_update] * 4, str(error))
-        options = list(_OPTIONS)
-        structure: Any = no_update
-        if source.snapshot is not None:
-            options.insert(0, {"label": "The file, as it is", "value": FILE})
-            structure = FILE
-        return key, f"From {str(name)[:60]}", options, structure, ""
+        has_table = source.snapshot is not None
+        structure: Any = FILE if has_table else no_update
+        return key, f"From {str(name)[:60]}", _options(file=has_table), structure, ""

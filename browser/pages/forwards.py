@@ -19,6 +19,7 @@ from browser.forwards import (
     network,
     sets,
     step_messages,
+    structure_for,
     what_if,
 )
 from browser.listing import Cell, code, listing, pick
@@ -49,6 +50,7 @@ def _at(part: str) -> str:
 def layout(library: Library, recipe: dict[str, str], view: dict[str, str]) -> Component:
     """Return the page as a view asks for it."""
     story = library.story(recipe)
+    full_order = structure_for("poset")
     offered = story.interfaces[:_OFFERED]
     named = [each for each in view.get(ids.NEIGHBOURS, "").split(",") if each in offered]
     return html.Div(
@@ -89,7 +91,8 @@ def layout(library: Library, recipe: dict[str, str], view: dict[str, str]) -> Co
                     html.Div(
                         [
                             parts.graph_panel(
-                                ids.panel(NAME, "fp"), "FP · Filters poset, with forwards sets"
+                                ids.panel(NAME, full_order),
+                                f"{parts.title(story, full_order)}, with forwards sets",
                             ),
                             parts.graph_panel(
                                 ids.panel(NAME, "step"), "What this step sends", fold=False
@@ -241,7 +244,8 @@ def register(app: Dash, library: Library) -> None:
     def show(recipe: Any, step: Any, neighbours: Any, folds: Any) -> Any:
         story = library.story(recipe)
         step, near = step or 0, _ordered(story, neighbours)
-        frame = story.frame("fp", step)
+        full_order = structure_for("poset")
+        frame = story.frame(full_order, step)
         found = sets(story, step, near, "poset")
         notes = {
             story.number[item]: "→ " + ", ".join(n for n in near if n in each)
@@ -250,7 +254,7 @@ def register(app: Dash, library: Library) -> None:
         sent = step_messages(story, step, near)
         operation = story.trace[step - 1] if step else None
         drawings = {
-            ids.panel(NAME, "fp"): {
+            ids.panel(NAME, full_order): {
                 **frame_drawing(
                     story, frame, limits, folds=read_folds(folds), notes=notes, ratio=0.95
                 ),

@@ -11,7 +11,7 @@ from dash import dcc, html
 from browser import ids
 from browser.elements import MARKS
 from browser.pages.attributes import aria, data
-from browser.story import FILE, QUICK, Story
+from browser.story import FILE, QUICK, Story, default_pair
 
 __all__ = [
     "card",
@@ -42,8 +42,6 @@ __all__ = [
 
 Component = Any
 HUES = 8
-#: What is shown unasked; the first only where a snapshot was uploaded.
-_DEFAULT = (FILE, "fp", "nrf")
 
 
 def hue(place: int) -> str:
@@ -235,7 +233,7 @@ def structure_choice(page: str, story: Story, chosen: Sequence[str]) -> Componen
             id=ids.at(page, ids.SHOW),
             options=[
                 {
-                    "label": f"{name.upper() if name != 'file' else ''} {title}".strip(),
+                    "label": f"{name.upper() if name != FILE else ''} {title}".strip(),
                     "value": name,
                 }
                 for name, title in story.structures.items()
@@ -325,7 +323,8 @@ def structures_at_a_step(
     controls: Sequence[Component] = (),
 ) -> list[Component]:
     """Return what a page has that shows structures at a step: controls, graphs, cards, stores."""
-    shown = chosen(view, story, _DEFAULT)
+    # An uploaded snapshot is shown unasked, too.
+    shown = chosen(view, story, (FILE, *default_pair()))
     search = search_box(page, view.get(ids.SEARCH, ""))
     return [
         html.Div([structure_choice(page, story, shown), *controls, search], className="toolbar"),

@@ -8,6 +8,7 @@ from typing import Any
 from dash import Dash, Input, Output, Patch, State, ctx, dcc, html, no_update
 from dash.exceptions import PreventUpdate
 
+import posetlib as pl
 from browser import ids
 from browser.detail import Detail, detail
 from browser.folds import read_folds
@@ -23,7 +24,7 @@ from browser.pages.stepping import (
 from browser.picture import frame_drawing
 from browser.sources import SourceError, read_line
 from browser.state import Library, with_edit
-from browser.story import Frame, Story
+from browser.story import Frame, Story, first_structure
 
 __all__ = ["layout", "register"]
 
@@ -357,7 +358,10 @@ def edited(
     assert operation.item is not None  # the line has a filter
     if removing:
         pair = (operation.item, interface)
-        tables = [story.frame(each, step).snapshot.entries() for each in ("pf", "fp")]
+        # A pair that is eliminated in one table may be there in the other.
+        along_paths = first_structure(lambda p: p.elimination is pl.Elimination.ALONG_PATHS)
+        everywhere = first_structure(lambda p: p.elimination is pl.Elimination.EVERYWHERE)
+        tables = [story.frame(each, step).snapshot.entries() for each in (along_paths, everywhere)]
         if not any(pair in entries for entries in tables):
             raise SourceError(f"{interface} does not hold {operation.item} at step {step}")
     made = with_edit(recipe, step, line)

@@ -1,8 +1,10 @@
-"""What a constraint on one attribute is, and the two that know no domain: existence and mixtures.
+"""The base class of all constraints, and the constraint that an attribute exists.
 
-A constraint stands for a set of values. A new kind is a subclass of Constraint with `matches`,
-`covers`, `overlaps` and `merge`; nothing else in the library needs to know of it. For an `other` of
-a kind that it does not know it calls the method of this base class, which answers soundly.
+A constraint is a set of values of one attribute. A new kind of constraint is a subclass of
+Constraint that defines `matches`, `clauses`, `covers`, `overlaps` and `merge`; no other module has
+to change. When `other` is of a kind that the subclass does not know, the subclass calls the method
+of this base class. The base class gives a safe answer: it never claims to cover what it does not
+cover, and never denies an overlap that may exist.
 """
 
 from __future__ import annotations
@@ -10,79 +12,86 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
-from functools import reduce
 from typing import Any, ClassVar, Final, TypeAlias, final
 
-from posetlib.errors import FilterError
+from posetlib.constraints.extents import ANYWHERE, EVERYWHERE, Extent
+from posetlib.errors import EmptyConstraintError, FilterError
 from posetlib.values import MISSING, describe, shortened, value_text
 
 __all__ = [
     "EXISTS",
     "Constraint",
-    "EmptyConstraintError",
     "Exists",
-    "Mixture",
-    "conjunction",
+    "Term",
     "constraint_from_dict",
-    "disjunction",
     "register_kind",
     "text_of",
 ]
 
-_MAX_ALTERNATIVES: Final = 64
-
-
-class EmptyConstraintError(FilterError):
-    """No value satisfies the constraint, so that its filter would match nothing."""
-
 
 class Constraint(ABC):
-    """A set of values of one attribute, never empty; immutable, hashable, canonical when built."""
+    """A set of values of one attribute; never empty, immutable and hashable.
+
+    >>> from posetlib.constraints import Numbers
+    >>> small, large = Numbers.interval(0, 5), Numbers.interval(2, 9)
+    >>> large.matches(7), large.covers(small), large.overlaps(small)
+    (True, False, True)
+    >>> large.intersect(small) == Numbers.interval(2, 5)
+    True
+    """
 
     __slots__ = ()
 
-    #: The domain of the values that can satisfy it: "number", "string", "bool", "set", or None
-    #: where that is not known.
+    #: The domain of all values that satisfy the constraint: "number", "string", "bool" or "set".
+    #: None if the values may be of several domains.
     domain: ClassVar[str | None] = None
-    #: The name of the kind in dictionaries, for kinds that are registered to be read from them.
+    #: The name of this kind of constraint in dictionaries; see `to_dict` and `register_kind`.
     kind: ClassVar[str] = ""
+    #: The two ends, of a constraint that says ``is_number_range``; other kinds need not have them.
+    low: Any
+    high: Any
 
     @abstractmethod
     def matches(self, value: Any) -> bool:
-        """Return whether the value is in the set; a value of another domain is not."""
+        """Return whether the value satisfies the constraint; no value of another domain does."""
 
     def matches_in(self, value: Any, notification: Mapping[str, Any]) -> bool:
-        """Return whether the value is in the set that the notification's other values define."""
+        """Return whether the value satisfies the constraint as part of this notification.
+
+        Differs from `matches` only for constraints that refer to other attributes (`references`).
+        """
         return self.matches(value)
 
     @abstractmethod
     def clauses(self, name: str) -> tuple[str, ...]:
-        """Return the text of the constraint on attribute `name`: alternatives to join by "or"."""
+        """Return the text of the constraint on attribute `name`: clauses to be joined by "or"."""
 
-    # -- comparing: the base answers for every pair of kinds that nobody knows more about ----------
+    # -- comparing: these answers are safe for two constraints of any kinds ------------------------
 
     def covers(self, other: Constraint) -> bool:
-        """Return whether every value of `other` is one of ours; False where that is not known."""
-        if isinstance(other, Mixture):
-            return all(any(self.covers(atom) for atom in term) for term in other.terms)
+        """Return whether every value of `other` satisfies this constraint; False if not known."""
+        alternatives = other.alternatives()
+        if alternatives is not None:
+            return all(any(self.covers(atom) for atom in term) for term in alternatives)
         return self == other or (self.is_whole_domain() and self.domain == other.domain)
 
     def overlaps(self, other: Constraint) -> bool:
-        """Return whether some value is in both sets; True where that is not known."""
-        if isinstance(other, Mixture):
-            return any(all(self.overlaps(atom) for atom in term) for term in other.terms)
+        """Return whether some value satisfies both constraints; True if not known."""
+        alternatives = other.alternatives()
+        if alternatives is not None:
+            return any(all(self.overlaps(atom) for atom in term) for term in alternatives)
         return self.domain == other.domain or self.domain is None or other.domain is None
 
     def merge(self, other: Constraint) -> Constraint | None:
-        """Return exactly the union of both sets as one constraint, or None."""
+        """Return one constraint for exactly the union of both sets; None if there is none."""
         if self.covers(other):
             return self
         return other if other.covers(self) else None
 
     def intersect(self, other: Constraint) -> Constraint | None:
-        """Return exactly what both sets share as one constraint, or None if it takes two.
+        """Return one constraint for exactly the values in both sets; None if there is none.
 
-        EmptyConstraintError when they share nothing.
+        Raises EmptyConstraintError if no value is in both sets.
         """
         if not self.overlaps(other) or not other.overlaps(self):
             raise EmptyConstraintError("no value satisfies both")
@@ -95,13 +104,60 @@ class Constraint(ABC):
         return self.merge(other)
 
     def is_canonical(self) -> bool:
-        """Return whether no unequal constraint means the same, so that equality tells equivalence.
+        """Return whether every constraint with the same values as this one is equal to it.
 
-        Tables then look for an equal filter only, and save the search for an equivalent one.
+        If all filters of a table are canonical, the table finds an equivalent filter by its hash
+        and needs no search.
         """
         return False
 
-    # -- what makes answers friendlier; a kind may leave these as they are -------------------------
+    # -- facts for indexes: these answers are right for every kind, but do not narrow a search -----
+
+    def extent(self) -> Extent:
+        """Return where the values lie among all numbers and strings (see ``extents``).
+
+        All indexes are built from extents: the boxes of the tables, the cells of the bitmaps, the
+        predicate index and the positions in arrays.
+        """
+        return ANYWHERE
+
+    @property
+    def is_number_range(self) -> bool:
+        """Whether the values are exactly the numbers from `low` to `high`, both included.
+
+        Such ranges are by far the most common constraints. Indexes read the attributes `low` and
+        `high` directly, which is faster than building an extent.
+        """
+        return False
+
+    def is_integral(self) -> bool:
+        """Return whether all values are known to be integers."""
+        return False
+
+    def single_value(self) -> Any:
+        """Return the only string that satisfies the constraint; MISSING if it is not one string."""
+        return MISSING
+
+    def finite_strings(self) -> frozenset[str] | None:
+        """Return the type names that satisfy the constraint, None if it is not about type names."""
+        return None
+
+    def subtypes(self) -> Iterable[tuple[str, frozenset[str]]]:
+        """Return pairs (type name, names of its proper subtypes) that the constraint relies on."""
+        return ()
+
+    def references(self) -> tuple[str, ...]:
+        """Return the names of other attributes whose values the constraint compares with."""
+        return ()
+
+    def alternatives(self) -> tuple[Term, ...] | None:
+        """Return the terms of a mixture of several kinds, None for a constraint of one kind.
+
+        A value satisfies the mixture if it satisfies all constraints of at least one term.
+        """
+        return None
+
+    # -- examples, shares and dictionaries: a new kind need not define these -----------------------
 
     def is_whole_domain(self) -> bool:
         """Return whether every value of the domain satisfies the constraint."""
@@ -112,44 +168,57 @@ class Constraint(ABC):
         return MISSING
 
     def example_outside(self, other: Constraint) -> Any:
-        """Return a value of ours that is not one of `other`, or MISSING if none is known."""
+        """Return a value that satisfies this constraint but not `other`, or MISSING if unknown."""
         value = self.example()
         return MISSING if value is MISSING or other.matches(value) else value
 
     def share(self, domain: Any) -> Fraction | None:
-        """Return the share of a domain's values that satisfy the constraint, or None if unknown.
+        """Return the share (0 to 1) of a domain's values that satisfy the constraint, or None.
 
-        A domain is a collection of values, each as likely as the others; some kinds know more.
+        A domain is a collection of equally likely values. For Numbers it may also be a pair
+        (low, high). None means that the share is not known.
         """
-        values = _collection(domain)
+        values = _values_of(domain)
         return Fraction(sum(map(self.matches, values)), len(values)) if values else None
 
     def to_dict(self) -> dict[str, Any]:
-        """Return a JSON-able form with the `kind` that reads it back; see register_constraint."""
+        """Return a dictionary of JSON values that `constraint_from_dict` reads back.
+
+        Its entry "kind" names the kind of constraint; see register_constraint.
+        """
         raise FilterError(f"constraints of {type(self).__name__} have no dictionary form")
 
     def key(self) -> Any:
-        """Return what equals the key of another constraint just when the constraints are equal."""
+        """Return an object that compares fast: keys are equal if and only if constraints are."""
         return self
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {text_of(self, '_')}>"
 
 
-def _collection(domain: Any) -> list[Any]:
+#: One alternative of a mixture: a value must satisfy all constraints of the term.
+Term: TypeAlias = frozenset[Constraint]
+
+
+def _values_of(domain: Any) -> list[Any]:
+    """Return the values of a domain that is given as a collection."""
     if isinstance(domain, str | bytes) or not isinstance(domain, Iterable):
         raise FilterError(f"a domain is a pair (low, high) or a collection, not {describe(domain)}")
     return list(domain)
 
 
 def text_of(constraint: Constraint, name: str) -> str:
-    """Return a constraint as it is written in a filter."""
+    """Return the text of a constraint on attribute `name`, as the text of a filter writes it."""
     return " or ".join(constraint.clauses(name))
 
 
 @final
 class Exists(Constraint):
-    """The attribute is there, whatever its value; covers every constraint on it."""
+    """The attribute exists, with any value; covers every other constraint on the attribute.
+
+    >>> EXISTS.matches(None), EXISTS.covers(EXISTS)
+    (True, True)
+    """
 
     __slots__ = ()
     kind = "exists"
@@ -166,6 +235,9 @@ class Exists(Constraint):
     def is_canonical(self) -> bool:
         return True
 
+    def extent(self) -> Extent:
+        return EVERYWHERE
+
     def clauses(self, name: str) -> tuple[str, ...]:
         return (f"exists {name}",)
 
@@ -173,9 +245,9 @@ class Exists(Constraint):
         return 0
 
     def example_outside(self, other: Constraint) -> Any:
-        # A value of another domain than the one that `other` is about.
-        trials: tuple[Any, ...] = (0, "", True, [], None)
-        for value in trials:
+        # One value of each domain, and None: `other` usually accepts one domain only.
+        candidates: tuple[Any, ...] = (0, "", True, [], None)
+        for value in candidates:
             if not other.matches(value):
                 return value
         return MISSING
@@ -196,228 +268,25 @@ class Exists(Constraint):
         return (Exists, ())
 
 
+#: The only instance that is needed.
 EXISTS: Final = Exists()
 
-Term: TypeAlias = frozenset[Constraint]
-# Kinds that may come in thousands fold many members at once: `union` and `intersection`.
-_Batch: TypeAlias = Callable[[list[Constraint]], Constraint]
 
-
-@final
-class Mixture(Constraint):
-    """Constraints of several kinds on one attribute: alternatives, each a few that all must hold.
-
-    Made only where no single constraint says the same. Compared alternative by alternative, each
-    by single members [T, Thm A.1]: sound, reflexive and transitive, but not complete.
-    """
-
-    __slots__ = ("_hash", "terms")
-    kind = "mixture"
-
-    terms: tuple[Term, ...]
-
-    def __init__(self, terms: Iterable[Iterable[Constraint]]) -> None:
-        ordered = sorted(map(frozenset, terms), key=_term_text)
-        self.terms = tuple(ordered)
-        self._hash = hash((Mixture, self.terms))
-
-    def matches(self, value: Any) -> bool:
-        return self.matches_in(value, {})
-
-    def matches_in(self, value: Any, notification: Mapping[str, Any]) -> bool:
-        return any(
-            all(atom.matches_in(value, notification) for atom in term) for term in self.terms
-        )
-
-    def covers(self, other: Constraint) -> bool:
-        return all(any(_term_covers(a, b) for a in self.terms) for b in _terms(other))
-
-    def overlaps(self, other: Constraint) -> bool:
-        return any(
-            all(x.overlaps(y) for x in a for y in b) for a in self.terms for b in _terms(other)
-        )
-
-    def merge(self, other: Constraint) -> Constraint | None:
-        try:
-            return disjunction([self, other])
-        except FilterError:  # of two domains, or too many alternatives
-            return None
-
-    def intersect(self, other: Constraint) -> Constraint | None:
-        return conjunction([self, other])
-
-    def clauses(self, name: str) -> tuple[str, ...]:
-        return tuple(_term_text(term, name) for term in self.terms)
-
-    def example(self) -> Any:
-        for term in self.terms:
-            for atom in sorted(term, key=lambda atom: text_of(atom, "x")):
-                value = atom.example()
-                if value is not MISSING and self.matches(value):
-                    return value
-        return MISSING
-
-    def to_dict(self) -> dict[str, Any]:
-        members = [
-            [atom.to_dict() for atom in sorted(term, key=lambda atom: text_of(atom, "x"))]
-            for term in self.terms
-        ]
-        return {"kind": self.kind, "any": members}
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Mixture) and self.terms == other.terms
-
-    def __hash__(self) -> int:
-        return self._hash
-
-    def __reduce__(self) -> str | tuple[Any, ...]:
-        return (Mixture, (self.terms,))
-
-
-def _term_text(term: Iterable[Constraint], name: str = "x") -> str:
-    parts = []
-    for atom in term:
-        clauses = atom.clauses(name)
-        parts.append(clauses[0] if len(clauses) == 1 else f"({' or '.join(clauses)})")
-    return " and ".join(sorted(parts))
-
-
-def _terms(constraint: Constraint) -> tuple[Term, ...]:
-    if isinstance(constraint, Mixture):
-        return constraint.terms
-    return (frozenset((constraint,)),)
-
-
-def _term_covers(a: Term, b: Term) -> bool:
-    return all(any(x.covers(y) for y in b) for x in a)
-
-
-def conjunction(constraints: Iterable[Constraint]) -> Constraint:
-    """Return one constraint for the values that satisfy all of them.
-
-    EmptyConstraintError if there are none.
-    """
-    groups: dict[type[Constraint], list[Constraint]] = {}
-    for constraint in constraints:
-        groups.setdefault(type(constraint), []).append(constraint)
-    folded = []
-    for kind, members in groups.items():
-        batch: _Batch | None = getattr(kind, "intersection", None)
-        folded += members if batch is None else [batch(members)]
-    if len(folded) > _MAX_ALTERNATIVES:
-        raise FilterError(f"at most {_MAX_ALTERNATIVES} conditions of several kinds together")
-    return reduce(_both, folded)
-
-
-def _both(a: Constraint, b: Constraint) -> Constraint:
-    if not isinstance(a, Mixture) and not isinstance(b, Mixture):
-        single = a.intersect(b)
-        if single is not None:
-            return single
-    if len(_terms(a)) * len(_terms(b)) > _MAX_ALTERNATIVES:
-        raise FilterError(f"at most {_MAX_ALTERNATIVES} alternatives of several kinds")
-    folded = [_fold(x | y) for x in _terms(a) for y in _terms(b)]
-    terms = [term for term in folded if term is not None]
-    if not terms:
-        raise EmptyConstraintError("no value satisfies both")
-    return _from_terms(terms)
-
-
-def _fold(atoms: Iterable[Constraint]) -> Term | None:
-    """Return the atoms with every pair that can be one constraint made one; None if empty."""
-    folded: list[Constraint] = []
-    for atom in sorted(atoms, key=lambda atom: text_of(atom, "x")):
-        for index, present in enumerate(folded):
-            try:
-                single = present.intersect(atom)
-            except EmptyConstraintError:
-                return None
-            if single is not None:
-                folded[index] = single
-                break
-        else:
-            folded.append(atom)
-    return frozenset(folded)
-
-
-def disjunction(constraints: Iterable[Constraint]) -> Constraint:
-    """Return one constraint for the values that satisfy any of them.
-
-    FilterError for constraints of two domains: they do not mix in one attribute.
-    """
-    groups: dict[type[Constraint], list[Constraint]] = {}
-    for constraint in constraints:
-        groups.setdefault(type(constraint), []).append(constraint)
-    if Exists in groups:
-        return EXISTS
-    merged = [_union(kind, members) for kind, members in groups.items()]
-    flat = [constraint for group in merged for constraint in group]
-    for index, first in enumerate(flat):
-        for second in flat[index + 1 :]:
-            if first.domain and second.domain and first.domain != second.domain:
-                raise FilterError(
-                    f"mixed types: a {first.domain} and a {second.domain} constraint on one "
-                    "attribute cannot be alternatives"
-                )
-    return _from_terms([term for constraint in flat for term in _terms(constraint)])
-
-
-def _union(kind: type[Constraint], members: list[Constraint]) -> list[Constraint]:
-    """Return the members of one kind, as few as `merge` makes them."""
-    batch: _Batch | None = getattr(kind, "union", None)
-    if batch is not None:
-        return [batch(members)]
-    if kind is Mixture:
-        return members
-    if len(members) > _MAX_ALTERNATIVES:
-        members = list(dict.fromkeys(members))
-        if len(members) > _MAX_ALTERNATIVES:
-            raise FilterError(f"at most {_MAX_ALTERNATIVES} alternatives of one kind")
-    return _merge_each(members)
-
-
-def _merge_each(constraints: Iterable[Constraint]) -> list[Constraint]:
-    """Return the constraints with each merged into an earlier one where that is exact."""
-    merged: list[Constraint] = []
-    for constraint in constraints:
-        for index, present in enumerate(merged):
-            single = present.merge(constraint)
-            if single is not None:
-                merged[index] = single
-                break
-        else:
-            merged.append(constraint)
-    return merged
-
-
-def _from_terms(terms: list[Term]) -> Constraint:
-    """Return the alternatives as one constraint: those that another covers are left out."""
-    if len(terms) > _MAX_ALTERNATIVES:
-        raise FilterError(f"at most {_MAX_ALTERNATIVES} alternatives of several kinds")
-    singles = [term for term in terms if len(term) == 1]
-    if len(singles) > 1:
-        atoms = [next(iter(term)) for term in singles]
-        merged = _merge_each(sorted(atoms, key=lambda atom: text_of(atom, "x")))
-        terms = [frozenset((one,)) for one in merged] + [t for t in terms if len(t) > 1]
-    kept: list[Term] = []
-    for term in sorted(set(terms), key=_term_text):
-        if not any(_term_covers(other, term) for other in kept):
-            kept = [other for other in kept if not _term_covers(term, other)] + [term]
-    if len(kept) == 1 and len(kept[0]) == 1:
-        return next(iter(kept[0]))
-    return Mixture(kept)
-
-
+# For each kind, the function that makes a constraint from a dictionary.
 _READERS: dict[str, Callable[[dict[str, Any]], Constraint]] = {}
 
 
 def register_kind(kind: str, read: Callable[[dict[str, Any]], Constraint]) -> None:
-    """Let dictionaries with this `kind` be read by `read`."""
+    """Make `constraint_from_dict` call `read` for dictionaries with this "kind"."""
     _READERS[kind] = read
 
 
 def constraint_from_dict(data: Any) -> Constraint:
-    """Return the constraint that a dictionary describes, or raise FilterError."""
+    """Return the constraint that a dictionary describes, or raise FilterError.
+
+    >>> constraint_from_dict({"kind": "exists"})
+    <Exists: exists _>
+    """
     if not isinstance(data, Mapping) or not isinstance(data.get("kind"), str):
         raise FilterError(f"a constraint is a dictionary with a 'kind', not {shortened(data)}")
     read = _READERS.get(data["kind"])
@@ -434,12 +303,4 @@ def constraint_from_dict(data: Any) -> Constraint:
         raise FilterError(f"malformed {data['kind']} constraint: {error!r}") from error
 
 
-def _read_mixture(data: dict[str, Any]) -> Constraint:
-    terms = [list(members) for members in data["any"]]
-    if any(member.get("kind") == Mixture.kind for members in terms for member in members):
-        raise FilterError("a mixture does not nest in another")
-    return disjunction([conjunction(map(constraint_from_dict, members)) for members in terms])
-
-
 register_kind(Exists.kind, lambda _: EXISTS)
-register_kind(Mixture.kind, _read_mixture)

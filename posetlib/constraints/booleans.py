@@ -7,8 +7,9 @@ from typing import Any, Final, final
 
 import numpy as np
 
-from posetlib.constraints.base import Constraint, EmptyConstraintError, register_kind
-from posetlib.errors import FilterError
+from posetlib.constraints.base import Constraint, register_kind
+from posetlib.constraints.extents import Answer, Extent
+from posetlib.errors import EmptyConstraintError, FilterError
 from posetlib.values import MISSING
 
 __all__ = ["ALL_BOOLEANS", "Booleans"]
@@ -16,7 +17,7 @@ __all__ = ["ALL_BOOLEANS", "Booleans"]
 
 @final
 class Booleans(Constraint):
-    """A set of booleans, which are no numbers.
+    """A set of booleans: true, false or both. The number 1 is not a boolean.
 
     >>> Booleans([True]).matches(1), Booleans([True]).matches(True)
     (False, True)
@@ -37,11 +38,15 @@ class Booleans(Constraint):
 
     @classmethod
     def union(cls, members: Iterable[Booleans]) -> Booleans:
-        """Return the union of many."""
+        """Return the booleans that satisfy at least one member."""
         return cls(value for member in members for value in member.values)
 
     def complement(self) -> Booleans:
-        """Return the other boolean."""
+        """Return the booleans that do not satisfy this constraint.
+
+        >>> Booleans([True]).complement() == Booleans([False])
+        True
+        """
         return Booleans({True, False} - self.values)
 
     def matches(self, value: Any) -> bool:
@@ -70,6 +75,12 @@ class Booleans(Constraint):
     def is_canonical(self) -> bool:
         return True
 
+    def extent(self) -> Extent:
+        for_false, for_true = (
+            Answer.YES if value in self.values else Answer.NO for value in (False, True)
+        )
+        return Extent(booleans=(for_false, for_true), tight=True, comparable=True)
+
     def is_whole_domain(self) -> bool:
         return len(self.values) == 2
 
@@ -77,8 +88,8 @@ class Booleans(Constraint):
         return max(self.values)
 
     def example_outside(self, other: Constraint) -> Any:
-        left = [value for value in self.values if not other.matches(value)]
-        return max(left) if left else MISSING
+        outside = [value for value in self.values if not other.matches(value)]
+        return max(outside) if outside else MISSING
 
     def clauses(self, name: str) -> tuple[str, ...]:
         if self.is_whole_domain():
@@ -100,5 +111,5 @@ class Booleans(Constraint):
 
 register_kind(Booleans.kind, lambda data: Booleans(data["values"]))
 
-#: Either boolean.
+#: Satisfied by true and by false.
 ALL_BOOLEANS: Final = Booleans((True, False))

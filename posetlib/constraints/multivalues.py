@@ -1,8 +1,9 @@
-"""Constraints on multi-values, finite sets of simple values, exactly.
+"""Constraints on attributes whose values are finite sets of booleans, numbers and strings.
 
-Whether a set satisfies a constraint depends on which of the elements named in it the set has, and
-on whether it has any other: a Boolean function, kept as a decision diagram. Elements that make no
-difference from any other are not named, so that equal meanings are equal diagrams.
+A constraint names some elements. Whether a set satisfies the constraint depends only on which of
+the named elements the set has, and on whether it has any element that is not named (an *unnamed*
+element). That is a Boolean function, stored as a decision diagram. An element is named only if the
+constraint treats it differently from unnamed elements, so constraints with equal meaning are equal.
 """
 
 from __future__ import annotations
@@ -11,10 +12,11 @@ from collections.abc import Callable, Iterable, Set
 from fractions import Fraction
 from typing import Any, Final, NamedTuple, TypeAlias, final
 
-from posetlib.constraints import diagrams
-from posetlib.constraints.base import Constraint, EmptyConstraintError, register_kind
-from posetlib.constraints.diagrams import FALSE, TRUE, Diagram, Key, TooLargeError
-from posetlib.errors import FilterError
+from posetlib.constraints import decision_diagrams as diagrams
+from posetlib.constraints.base import Constraint, register_kind
+from posetlib.constraints.decision_diagrams import FALSE, TRUE, Diagram, Key
+from posetlib.constraints.extents import Answer, Extent
+from posetlib.errors import EmptyConstraintError, FilterError, TooComplexError
 from posetlib.values import (
     MISSING,
     check_number,
@@ -27,19 +29,24 @@ from posetlib.values import (
 
 __all__ = ["ALL_SETS", "MultiValues"]
 
-#: The key of "has an element that is not named"; it sorts before every element.
-_OTHERS: Final[Key] = (-1, 0)
+# The key that means "the set has an unnamed element". It sorts before the key of every element.
+_UNNAMED: Final[Key] = (-1, 0)
+# The most constraints that one union or intersection joins, and the most "overlaps" conditions or
+# alternatives in the text of one constraint. It keeps the text readable and the diagrams small.
 _MAX_CLAUSES: Final = 64
-# Two diagrams compare in steps of about the size of one times the width of the other: with these
-# limits every two that exist can be compared.
+# A comparison of two diagrams takes about (nodes of one) * (width of the other) steps. The next two
+# limits keep that number small enough: the most elements that one condition names, and the largest
+# width of a diagram, in nodes (see `decision_diagrams.width`).
 _MAX_ELEMENTS: Final = 20_000
 _MAX_WIDTH: Final = 64
+# Sets are not ordered on a line, so an index must ask the constraint itself about every set.
+_EXTENT_OF_SETS: Final = Extent(others=Answer.MAYBE, tight=True)
 _TOO_COMPLEX: Final = "too complex: this combination of conditions on a set"
 
 
 @final
 class MultiValues(Constraint):
-    """A set of finite sets of simple values.
+    """A condition on finite sets of booleans, numbers and strings; exact.
 
     >>> MultiValues.overlapping([1, 2]).covers(MultiValues.superset([2, 9]))
     True
@@ -51,9 +58,11 @@ class MultiValues(Constraint):
     domain = "set"
     kind = "set"
 
-    #: The elements that are told apart from any others.
+    #: The keys of the elements that the constraint treats differently from unnamed elements.
     named: frozenset[Key]
+    #: Which sets satisfy the constraint, as a function of the named elements.
     diagram: Diagram
+    # The alternatives of the text; missing until they are first asked for.
     _written: list[_Alternative]
 
     def __init__(self, named: frozenset[Key], diagram: Diagram, *, canonical: bool = False) -> None:
@@ -66,47 +75,55 @@ class MultiValues(Constraint):
 
     @classmethod
     def superset(cls, elements: Iterable[Any]) -> MultiValues:
-        """Return the sets that have all the elements."""
+        """Return the constraint that a set has all these elements.
+
+        >>> MultiValues.superset(["a", "b"]).matches({"a", "b", "c"})
+        True
+        """
         named = _keys(elements)
         return cls(named, diagrams.every_of(named), canonical=True)
 
     @classmethod
     def disjoint(cls, elements: Iterable[Any]) -> MultiValues:
-        """Return the sets that have none of the elements."""
+        """Return the constraint that a set has none of these elements."""
         named = _keys(elements)
         return cls(named, diagrams.every_of((), named), canonical=True)
 
     @classmethod
     def overlapping(cls, elements: Iterable[Any]) -> MultiValues:
-        """Return the sets that have some of the elements."""
+        """Return the constraint that a set has at least one of these elements."""
         named = _keys(elements)
         return cls(named, diagrams.some_of(named), canonical=True)
 
     @classmethod
     def subset(cls, elements: Iterable[Any]) -> MultiValues:
-        """Return the sets that have no other elements."""
-        return cls(_keys(elements), diagrams.every_of((), (_OTHERS,)), canonical=True)
+        """Return the constraint that a set has no elements but these.
+
+        >>> MultiValues.subset([1, 2]).matches([2]), MultiValues.subset([1, 2]).matches([3])
+        (True, False)
+        """
+        return cls(_keys(elements), diagrams.every_of((), (_UNNAMED,)), canonical=True)
 
     @classmethod
     def union(cls, members: Iterable[MultiValues]) -> MultiValues:
-        """Return the union of many."""
-        kept = list(members)
-        clauses = [member for member in kept if diagrams.is_clause(member.diagram)]
-        rest = [_parts(member) for member in kept if not diagrams.is_clause(member.diagram)]
-        if clauses:  # overlaps, by far the most common, in one go
+        """Return the constraint that a set satisfies at least one member."""
+        all_members = list(members)
+        clauses = [member for member in all_members if diagrams.is_clause(member.diagram)]
+        rest = [_parts(member) for member in all_members if not diagrams.is_clause(member.diagram)]
+        if clauses:  # "overlaps" conditions, by far the most common, are joined in one step
             named = frozenset().union(*(member.named for member in clauses))
             rest.append((named, diagrams.some_of(named)))
         return _all_joined(rest, diagrams.either)
 
     @classmethod
     def intersection(cls, members: Iterable[MultiValues]) -> MultiValues:
-        """Return what many share."""
-        kept = [member for member in members if not member.is_whole_domain()]
-        if len(kept) < 2:
-            return kept[0] if kept else ALL_SETS
-        cubes = [member for member in kept if _is_open_cube(member.diagram)]
-        rest = [_parts(member) for member in kept if not _is_open_cube(member.diagram)]
-        if cubes:  # supersets and disjoint sets in one go
+        """Return the constraint that a set satisfies all members."""
+        limiting = [member for member in members if not member.is_whole_domain()]
+        if len(limiting) < 2:
+            return limiting[0] if limiting else ALL_SETS
+        cubes = [member for member in limiting if _is_open_cube(member.diagram)]
+        rest = [_parts(member) for member in limiting if not _is_open_cube(member.diagram)]
+        if cubes:  # "superset" and "disjoint" conditions are joined in one step
             having = {key for member in cubes for key in diagrams.forced(member.diagram, True)}
             lacking = {key for member in cubes for key in diagrams.forced(member.diagram, False)}
             if having & lacking:
@@ -122,7 +139,7 @@ class MultiValues(Constraint):
             return False
         present = set(map(element_key, value))
         if not present <= self.named:
-            present.add(_OTHERS)
+            present.add(_UNNAMED)
         return diagrams.evaluate(self.diagram, present)
 
     def covers(self, other: Constraint) -> bool:
@@ -130,7 +147,7 @@ class MultiValues(Constraint):
             return Constraint.covers(self, other)
         try:
             return _outside(other, self) is None
-        except TooLargeError:  # the limits of each constraint keep pairs within this one
+        except TooComplexError:  # the limits on each constraint are meant to prevent this
             return self == other
 
     def overlaps(self, other: Constraint) -> bool:
@@ -140,7 +157,7 @@ class MultiValues(Constraint):
             named = self.named | other.named
             a, b = _widened(_parts(self), named), _widened(_parts(other), named)
             return diagrams.common_path(a, b) is not None
-        except TooLargeError:
+        except TooComplexError:
             return True
 
     def merge(self, other: Constraint) -> Constraint | None:
@@ -159,6 +176,9 @@ class MultiValues(Constraint):
     def is_canonical(self) -> bool:
         return True
 
+    def extent(self) -> Extent:
+        return _EXTENT_OF_SETS
+
     def is_whole_domain(self) -> bool:
         return self.diagram == TRUE
 
@@ -171,7 +191,7 @@ class MultiValues(Constraint):
             return Constraint.example_outside(self, other)
         try:
             path = _outside(self, other)
-        except TooLargeError:
+        except TooComplexError:
             return MISSING
         return MISSING if path is None else _set_of(path, self.named | other.named)
 
@@ -180,14 +200,14 @@ class MultiValues(Constraint):
     def clauses(self, name: str) -> tuple[str, ...]:
         if self.is_whole_domain():
             return (f"{name} is set",)
-        return tuple(each.text(name) for each in self._alternatives)
+        return tuple(alternative.text(name) for alternative in self._alternatives)
 
     def to_dict(self) -> dict[str, Any]:
-        return {"kind": self.kind, "any": [each.to_dict() for each in self._alternatives]}
+        return {"kind": self.kind, "any": [part.to_dict() for part in self._alternatives]}
 
     @property
     def _alternatives(self) -> list[_Alternative]:
-        """What the operators can say, worked out when first asked for."""
+        """The alternatives of the text, computed when first asked for."""
         try:
             return self._written
         except AttributeError:
@@ -195,6 +215,7 @@ class MultiValues(Constraint):
             return self._written
 
     def _write(self) -> list[_Alternative]:
+        # Sets of named elements only ("subset") are written apart if unnamed elements matter.
         bounded, unbounded = _halves(self.diagram)
         result = _alternatives(unbounded, None) if unbounded != FALSE else []
         if bounded != unbounded:
@@ -217,12 +238,13 @@ class MultiValues(Constraint):
 
 
 def _keys(elements: Iterable[Any]) -> frozenset[Key]:
+    """Return the keys of elements, or raise FilterError if a filter cannot hold one of them."""
     keys = set()
     for element in elements:
         if isinstance(element, str):
             check_string(element)
         key = element_key(element)
-        if key[0] == 3:
+        if key[0] == 3:  # not a boolean, number or string
             raise FilterError(f"{describe(element)} cannot be an element of a filter's set")
         if key[0] == 1:
             key = (1, check_number(element))
@@ -232,31 +254,33 @@ def _keys(elements: Iterable[Any]) -> frozenset[Key]:
     return frozenset(keys)
 
 
-def _minds_others(diagram: Diagram) -> bool:
-    """Return whether elements that are not named make a difference, as in a subset."""
-    return bool(diagram[0]) and diagram[0][-1][0] == _OTHERS  # the root, as it sorts first
+def _tests_unnamed(diagram: Diagram) -> bool:
+    """Return whether unnamed elements make a difference, as in "subset"."""
+    # The last node is the root, and _UNNAMED sorts first, so only the root can test it.
+    return bool(diagram[0]) and diagram[0][-1][0] == _UNNAMED
 
 
 def _is_open_cube(diagram: Diagram) -> bool:
-    return diagrams.is_cube(diagram) and not _minds_others(diagram)
+    """Return whether the function is a cube, and unnamed elements make no difference."""
+    return diagrams.is_cube(diagram) and not _tests_unnamed(diagram)
 
 
 def _halves(diagram: Diagram) -> tuple[Diagram, Diagram]:
-    """Return the function for sets of named elements only, and for sets that have others too."""
+    """Return the function for sets of named elements only, and for sets with unnamed elements."""
     return (
-        diagrams.restrict(diagram, {_OTHERS: False}),
-        diagrams.restrict(diagram, {_OTHERS: True}),
+        diagrams.restrict(diagram, {_UNNAMED: False}),
+        diagrams.restrict(diagram, {_UNNAMED: True}),
     )
 
 
 def _canonical(named: frozenset[Key], diagram: Diagram) -> tuple[frozenset[Key], Diagram]:
-    """Leave out the elements that make no difference from any element that is not named."""
+    """Return the parts without the elements that are treated like unnamed elements."""
     bounded, unbounded = _halves(diagram)
     if bounded == unbounded:
         return named & frozenset(diagrams.keys(diagram)), diagram
     if unbounded == FALSE:
-        alike = named & frozenset(diagrams.forced(bounded, False))
-        return named - alike, diagrams.restrict(diagram, dict.fromkeys(alike, False))
+        like_unnamed = named & frozenset(diagrams.forced(bounded, False))
+        return named - like_unnamed, diagrams.restrict(diagram, dict.fromkeys(like_unnamed, False))
     candidates = named & frozenset(diagrams.keys(bounded))
     for key in sorted(candidates - frozenset(diagrams.keys(unbounded))):
         if diagrams.restrict(bounded, {key: True}) == unbounded:
@@ -266,7 +290,7 @@ def _canonical(named: frozenset[Key], diagram: Diagram) -> tuple[frozenset[Key],
     return named, diagram
 
 
-# Before it is canonical, a constraint is the elements it names and a diagram over them.
+# The parts of a constraint that may not be canonical yet: (named elements, diagram over them).
 _Parts: TypeAlias = tuple[frozenset[Key], Diagram]
 
 
@@ -275,43 +299,47 @@ def _parts(constraint: MultiValues) -> _Parts:
 
 
 def _widened(parts: _Parts, named: frozenset[Key]) -> Diagram:
-    """Return the diagram with more elements told apart from the others."""
-    new = named - parts[0]
+    """Return the diagram of a constraint, rewritten as if it named all elements of `named`."""
+    added = named - parts[0]
     diagram = parts[1]
-    if not new or not _minds_others(diagram):
+    if not added or not _tests_unnamed(diagram):
         return diagram
     bounded, unbounded = _halves(diagram)
-    none = diagrams.both(bounded, diagrams.every_of((), {_OTHERS, *new}))
-    some = diagrams.both(unbounded, diagrams.some_of({_OTHERS, *new}))
-    return diagrams.either(none, some)
+    # An added element was an unnamed one before.
+    without_unnamed = diagrams.both(bounded, diagrams.every_of((), {_UNNAMED, *added}))
+    with_unnamed = diagrams.both(unbounded, diagrams.some_of({_UNNAMED, *added}))
+    return diagrams.either(without_unnamed, with_unnamed)
 
 
 def _joined(a: _Parts, b: _Parts, join: Callable[[Diagram, Diagram], Diagram]) -> _Parts:
+    """Return two constraints joined by `diagrams.both` or `diagrams.either`."""
     try:
         named = a[0] | b[0]
         return named, join(_widened(a, named), _widened(b, named))
-    except TooLargeError:
+    except TooComplexError:
         raise FilterError(_TOO_COMPLEX) from None
 
 
 def _writable(named: frozenset[Key], diagram: Diagram) -> MultiValues:
-    """Return the constraint; one that cannot be written down is not a filter."""
+    """Return the constraint, or raise FilterError if its text or its diagram is too large."""
     try:
         made = MultiValues(named, diagram)
         made.clauses("x")
         if diagrams.width(made.diagram) > _MAX_WIDTH:
-            raise TooLargeError
-    except TooLargeError:
+            raise TooComplexError
+    except TooComplexError:
         raise FilterError(_TOO_COMPLEX) from None
     return made
 
 
 def _all_joined(waiting: list[_Parts], join: Callable[[Diagram, Diagram], Diagram]) -> MultiValues:
+    """Return many constraints joined by `diagrams.both` or `diagrams.either`."""
     if len(waiting) > _MAX_CLAUSES:
         raise FilterError(f"{_TOO_COMPLEX}: {len(waiting)} parts, at most {_MAX_CLAUSES}")
     if len(waiting) == 1:
-        return MultiValues(*waiting[0], canonical=True)  # all members were of the one simple kind
-    while len(waiting) > 1:  # in pairs, so that each step joins diagrams of about one size
+        # The one part is a clause or an open cube, which is canonical, or a member itself.
+        return MultiValues(*waiting[0], canonical=True)
+    while len(waiting) > 1:  # join in pairs, so that each step joins diagrams of similar size
         pairs = zip(waiting[::2], waiting[1::2], strict=False)
         joined = [_joined(a, b, join) for a, b in pairs]
         waiting = joined + waiting[len(waiting) - len(waiting) % 2 :]
@@ -319,17 +347,18 @@ def _all_joined(waiting: list[_Parts], join: Callable[[Diagram, Diagram], Diagra
 
 
 def _outside(inner: MultiValues, outer: MultiValues) -> dict[Key, bool] | None:
+    """Return a choice of elements that `inner` accepts and `outer` refuses, None if none exists."""
     named = inner.named | outer.named
     return diagrams.difference_path(_widened(_parts(inner), named), _widened(_parts(outer), named))
 
 
 def _set_of(path: dict[Key, bool], named: frozenset[Key]) -> list[Any]:
-    """Return a multi-value with the elements of the path, and a fresh one where it wants others.
+    """Return a set with the elements of the path, and a new element if the path asks for one.
 
-    A list, since a Python set takes True and 1 for one element.
+    The set is a list, because in a Python set True and 1 are one element.
     """
-    result = [element_value(key) for key in sorted(path) if path[key] and key != _OTHERS]
-    if path.get(_OTHERS):
+    result = [element_value(key) for key in sorted(path) if path[key] and key != _UNNAMED]
+    if path.get(_UNNAMED):
         texts = {key[1] for key in named if key[0] == 2}
         fresh = "other"
         while fresh in texts:
@@ -339,7 +368,12 @@ def _set_of(path: dict[Key, bool], named: frozenset[Key]) -> list[Any]:
 
 
 class _Alternative(NamedTuple):
-    """Conditions that the six operators can say, all to hold."""
+    """One alternative of a constraint's text: conditions joined by "and".
+
+    The set must have the elements `having`, must not have the elements `lacking`, must have at
+    least one element of each list in `overlapping`, and must have only elements of `within`
+    (if not None).
+    """
 
     having: list[Key]
     lacking: list[Key]
@@ -375,16 +409,19 @@ class _Alternative(NamedTuple):
 
 
 def _alternatives(diagram: Diagram, within: list[Key] | None) -> list[_Alternative]:
-    """Return what a diagram without others amounts to; TooLargeError if it is too much."""
+    """Return the alternatives of a diagram that does not test unnamed elements.
+
+    Raises TooComplexError if there are more than _MAX_CLAUSES.
+    """
     having, lacking = diagrams.forced(diagram, True), diagrams.forced(diagram, False)
     decided = {**dict.fromkeys(having, True), **dict.fromkeys(lacking, False)}
     rest = diagrams.restrict(diagram, decided)
-    met = diagrams.prime_clauses(rest, _MAX_CLAUSES)
-    if met is not None:
-        return [_Alternative(having, lacking, met, within)]
+    clauses = diagrams.prime_clauses(rest, _MAX_CLAUSES)
+    if clauses is not None:
+        return [_Alternative(having, lacking, clauses, within)]
     return [
-        _Alternative(sorted(having + more), sorted(lacking + less), [], within)
-        for more, less in diagrams.paths(rest, _MAX_CLAUSES)
+        _Alternative(sorted(having + also_having), sorted(lacking + also_lacking), [], within)
+        for also_having, also_lacking in diagrams.paths(rest, _MAX_CLAUSES)
     ]
 
 
@@ -406,11 +443,11 @@ def _from_json(elements: list[Any]) -> list[Any]:
 
 def _read(data: dict[str, Any]) -> Constraint:
     alternatives = []
-    for each in data["any"]:
-        parts = [MultiValues.subset(_from_json(each["subset"]))] if "subset" in each else []
-        parts.append(MultiValues.superset(_from_json(each.get("superset", []))))
-        parts.append(MultiValues.disjoint(_from_json(each.get("disjoint", []))))
-        parts += [MultiValues.overlapping(_from_json(e)) for e in each.get("overlaps", [])]
+    for fields in data["any"]:
+        parts = [MultiValues.subset(_from_json(fields["subset"]))] if "subset" in fields else []
+        parts.append(MultiValues.superset(_from_json(fields.get("superset", []))))
+        parts.append(MultiValues.disjoint(_from_json(fields.get("disjoint", []))))
+        parts += [MultiValues.overlapping(_from_json(e)) for e in fields.get("overlaps", [])]
         alternatives.append(MultiValues.intersection(parts))
     if not alternatives:
         raise EmptyConstraintError("no set satisfies the constraint")
@@ -419,5 +456,5 @@ def _read(data: dict[str, Any]) -> Constraint:
 
 register_kind(MultiValues.kind, _read)
 
-#: Every set.
+#: The constraint that every set satisfies.
 ALL_SETS: Final = MultiValues(frozenset(), TRUE)

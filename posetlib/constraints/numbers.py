@@ -1,8 +1,8 @@
-"""Constraints on numbers: any mixture of intervals and runs of integers, exactly.
+"""Constraints on numbers: any union of intervals, single numbers and runs of integers; exact.
 
-A set of numbers is kept as two canonical parts: a union of real intervals, and the integers that
-lie in none of them, as maximal runs. A single closed interval, by far the most common constraint,
-is just its two ends.
+A set of numbers has two canonical parts: a union of real intervals, and the integers outside these
+intervals. The integers are stored as runs of consecutive integers, each as long as possible. A
+single closed interval is by far the most common constraint, so it stores only its two ends.
 """
 
 from __future__ import annotations
@@ -13,27 +13,29 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Any, Final, final
 
-from posetlib import intervals
-from posetlib.constraints.base import (
-    Constraint,
-    EmptyConstraintError,
-    register_kind,
-)
-from posetlib.errors import FilterError
-from posetlib.intervals import Pairs
+from posetlib.constraints import intervals
+from posetlib.constraints.base import Constraint, register_kind
+from posetlib.constraints.extents import Extent, Piece
+from posetlib.constraints.intervals import Pairs
+from posetlib.errors import EmptyConstraintError, FilterError
 from posetlib.values import MISSING, Number, check_number, exact, integral, number_text
 
 __all__ = ["ALL_INTEGERS", "ALL_NUMBERS", "Numbers"]
 
 _INF: Final = math.inf
+# The cuts below and above all numbers (see `intervals`).
 _LOWEST: Final = (-_INF, 0)
 _HIGHEST: Final = (_INF, 1)
+# The most integers that a complement may leave out. Each becomes a gap between two intervals.
 _MAX_HOLES: Final = 100_000
+# The most integers that an extent lists one by one as sure pieces. When they are used up, a run of
+# integers is one piece that is not sure, because it also holds the numbers between the integers.
+_MAX_POINTS: Final = 64
 
 
 @final
 class Numbers(Constraint):
-    """A set of numbers; 1 and 1.0 are one number, infinities are numbers, NaN is none.
+    """A set of numbers. 1 and 1.0 are the same number; infinity is a number, NaN is not.
 
     >>> Numbers.interval(2, 5).covers(Numbers.points([3, 4.5]))
     True
@@ -45,10 +47,10 @@ class Numbers(Constraint):
     domain = "number"
     kind = "number"
 
-    #: The ends of the set; it may lack them, or not be all that is between.
+    #: The lower and upper bound of the set. The set need not contain them, nor all numbers between.
     low: Number
     high: Number
-    # (intervals, integers) as canonical pairs; None for the closed interval [low, high].
+    # (intervals, runs of integers), both canonical; None for the closed interval [low, high].
     _parts: tuple[Pairs, Pairs] | None
 
     def __init__(self, low: Number, high: Number, parts: tuple[Pairs, Pairs] | None) -> None:
@@ -67,7 +69,7 @@ class Numbers(Constraint):
         low_open: bool = False,
         high_open: bool = False,
     ) -> Numbers:
-        """Return the numbers between two ends; an end of None is open without limit.
+        """Return the numbers between two ends; an end of None means no limit on that side.
 
         >>> Numbers.interval(2, None, low_open=True).matches(2)
         False
@@ -82,12 +84,20 @@ class Numbers(Constraint):
 
     @classmethod
     def points(cls, values: Iterable[Any]) -> Numbers:
-        """Return the given numbers."""
+        """Return the constraint that a value equals one of the numbers: O(n log n).
+
+        >>> Numbers.points([1, 2.5]).matches(2.5)
+        True
+        """
         return _canonical([((v, 0), (v, 1)) for v in map(check_number, values)], ())
 
     @classmethod
     def integers(cls, low: Any = None, high: Any = None) -> Numbers:
-        """Return the integers from low to high, both included; None is without limit."""
+        """Return the integers from low to high, both included; None means no limit on that side.
+
+        >>> Numbers.integers(2, 8).matches(4), Numbers.integers(2, 8).matches(4.5)
+        (True, False)
+        """
         left = -_INF if low is None else math.ceil(check_number(low))
         right = _INF if high is None else math.floor(check_number(high)) + 1
         if not left < right:
@@ -96,7 +106,11 @@ class Numbers(Constraint):
 
     @classmethod
     def union(cls, members: Iterable[Numbers]) -> Numbers:
-        """Return the union of many: O(n log n)."""
+        """Return the union of all members: O(n log n) for n intervals and runs.
+
+        >>> Numbers.union([Numbers.interval(0, 5), Numbers.interval(3, 9)])
+        <Numbers: _ in [0, 9]>
+        """
         reals: list[tuple[Any, Any]] = []
         runs: list[tuple[Any, Any]] = []
         for member in members:
@@ -106,13 +120,16 @@ class Numbers(Constraint):
 
     @classmethod
     def intersection(cls, members: Iterable[Numbers]) -> Numbers:
-        """Return what many share: O(n log n) in all for intervals."""
-        kept = list(members)
-        plain = [member.intervals for member in kept if not member.runs]
+        """Return the numbers that all members share: O(n log n) if all are intervals.
+
+        Raises EmptyConstraintError if they share no number.
+        """
+        all_members = list(members)
+        plain = [member.intervals for member in all_members if not member.runs]
         shared: Numbers | None = None
         if plain:
             shared = _canonical(intervals.common(plain, _LOWEST, _HIGHEST), ())
-        for member in kept:
+        for member in all_members:
             if member.runs:
                 shared = member if shared is None else _shared(shared, member)
                 if shared is None:
@@ -121,7 +138,11 @@ class Numbers(Constraint):
         return shared
 
     def complement(self) -> Numbers:
-        """Return all other numbers. FilterError where too many single points would be left out."""
+        """Return all other numbers; FilterError if that leaves out more than 100,000 integers.
+
+        >>> Numbers.interval(2, 5).complement()
+        <Numbers: _ < 2 or _ > 5>
+        """
         if sum(high - low for low, high in self.runs) > _MAX_HOLES:
             raise FilterError(f"the complement of more than {_MAX_HOLES} integers is too complex")
         holes = [((n, 0), (n, 1)) for low, high in self.runs for n in range(low, high)]
@@ -136,7 +157,7 @@ class Numbers(Constraint):
 
     @property
     def intervals(self) -> Pairs:
-        """The real intervals, as pairs of cuts (number, 0 before it or 1 after it)."""
+        """The real intervals, as pairs of cuts: (n, 0) is just before n, (n, 1) just after n."""
         if self._parts is not None:
             return self._parts[0]
         if self.low == self.high and integral(self.low):
@@ -145,7 +166,7 @@ class Numbers(Constraint):
 
     @property
     def runs(self) -> Pairs:
-        """The integers outside the intervals, as half-open runs."""
+        """The integers outside the intervals, as half-open runs (first, last + 1)."""
         if self._parts is not None:
             return self._parts[1]
         if self.low == self.high and integral(self.low):
@@ -154,9 +175,29 @@ class Numbers(Constraint):
         return ()
 
     @property
-    def is_closed_interval(self) -> bool:
-        """Whether the set is exactly the numbers from `low` to `high`, both included."""
+    def is_number_range(self) -> bool:
         return self._parts is None
+
+    def is_integral(self) -> bool:
+        return not self.intervals
+
+    def extent(self) -> Extent:
+        if self._parts is None:
+            return Extent(
+                (Piece((self.low, 0), (self.high, 1), True),), tight=True, comparable=True
+            )
+        pieces = [Piece(low, high, True) for low, high in self._parts[0]]
+        points_left = _MAX_POINTS
+        for first, end in self._parts[1]:
+            points_left -= end - first
+            if points_left >= 0:
+                pieces += [Piece((n, 0), (n, 1), True) for n in range(first, end)]
+            else:
+                last = _HIGHEST if end == _INF else (end - 1, 1)
+                pieces.append(Piece((first, 0), last, False))
+        if self._parts[1]:
+            pieces.sort(key=_low_cut)
+        return Extent(tuple(pieces), tight=True, comparable=True)
 
     # -- meaning -----------------------------------------------------------------------------------
 
@@ -189,7 +230,8 @@ class Numbers(Constraint):
         if not theirs:
             return True
         if reals:
-            # Mostly the intervals have them all; only if not, the integers of both parts count.
+            # Often the intervals alone contain the runs of `other`. If not, compare with all our
+            # integers: those in the intervals and those in the runs.
             if intervals.covers(reals, [((low, 0), (high - 1, 1)) for low, high in theirs]):
                 return True
             runs = intervals.normal([*_integers_in(reals), *runs])
@@ -236,12 +278,18 @@ class Numbers(Constraint):
         return next(filter(self.matches, _landmarks(self)))
 
     def example_outside(self, other: Constraint) -> Any:
-        marks = _landmarks(self, other) if isinstance(other, Numbers) else _landmarks(self)
-        inside = filter(self.matches, marks)
+        candidates = _landmarks(self, other) if isinstance(other, Numbers) else _landmarks(self)
+        inside = filter(self.matches, candidates)
         return next((value for value in inside if not other.matches(value)), MISSING)
 
     def share(self, domain: Any) -> Fraction | None:
-        """Return the share of a pair (low, high), by length, of a range, or of a collection."""
+        """Return the share of a domain that satisfies the constraint.
+
+        The domain is a pair (low, high), measured by length, a range, or a collection of values.
+
+        >>> Numbers.interval(0, 25).share((0, 100))
+        Fraction(1, 4)
+        """
         if isinstance(domain, range) and domain.step == 1 and domain:
             inside = intervals.intersection(
                 intervals.normal([*_integers_in(self.intervals), *self.runs]),
@@ -268,15 +316,15 @@ class Numbers(Constraint):
             if not gaps:
                 return (f"{name}:int is number",)
             if all(high - low <= 2 for low, high in gaps):
-                lacking = [n for low, high in gaps for n in range(low, high)]
-                return (_all_but(f"{name}:int", lacking),)
+                missing = [n for low, high in gaps for n in range(low, high)]
+                return (_all_but(f"{name}:int", missing),)
         outside = intervals.complement(reals, _LOWEST, _HIGHEST) if not runs else ()
         if outside and all(low[0] == high[0] for low, high in outside):
             return (_all_but(name, [low[0] for low, _ in outside]),)
         result = [_interval_text(name, *pair) for pair in reals if pair[0][0] != pair[1][0]]
         single = [low[0] for low, high in reals if low[0] == high[0]]
         for low, high in runs:
-            if high - low <= 2:
+            if high - low <= 2:  # one or two integers are listed, a longer run is a range
                 single += range(low, high)
             elif low == -_INF and high == _INF:
                 result.append(f"{name}:int is number")
@@ -316,36 +364,46 @@ class Numbers(Constraint):
 
 
 def _canonical(reals: Iterable[tuple[Any, Any]], runs: Iterable[tuple[Any, Any]]) -> Numbers:
-    """Return the one Numbers for a union of intervals and integers, or raise if it is empty."""
+    """Return the canonical Numbers for a union of intervals and runs of integers.
+
+    Raises EmptyConstraintError if the union is empty.
+    """
     pieces = intervals.normal(reals)
-    whole = [(low[0], low[0] + 1) for low, high in pieces if _is_integer_point(low, high)]
-    loose = intervals.normal([*runs, *whole])
-    if loose:
+    # An interval that is a single integer becomes a run.
+    points = [(low[0], low[0] + 1) for low, high in pieces if _is_integer_point(low, high)]
+    integers = intervals.normal([*runs, *points])
+    if integers:
         pieces = tuple(pair for pair in pieces if not _is_integer_point(*pair))
-        # An integer at the open end of an interval belongs to the interval.
+        # An integer at the open end of an interval closes this end.
         ends = {cut[0] for pair in pieces for cut in pair}
         filled = [
             ((end, 0), (end, 1))
             for end in ends
-            if integral(end) and intervals.contains(loose, int(end))
+            if integral(end) and intervals.contains(integers, int(end))
         ]
         pieces = intervals.normal([*pieces, *filled])
-        taken = _integers_in(pieces)
-        loose = intervals.intersection(loose, intervals.complement(taken, -_INF, _INF))
-    if not pieces and not loose:
+        # Integers inside the intervals are not stored a second time.
+        inside = _integers_in(pieces)
+        integers = intervals.intersection(integers, intervals.complement(inside, -_INF, _INF))
+    if not pieces and not integers:
         raise EmptyConstraintError("no number satisfies the constraint")
-    if not loose and len(pieces) == 1:
+    # A single closed interval, or a single number, stores only its ends.
+    if not integers and len(pieces) == 1:
         (low, below), (high, above) = pieces[0]
         if below == 0 and above == 1:
             return Numbers(low, high, None)
-    if not pieces and len(loose) == 1 and loose[0][1] - loose[0][0] == 1:
-        return Numbers(loose[0][0], loose[0][0], None)
+    if not pieces and len(integers) == 1 and integers[0][1] - integers[0][0] == 1:
+        return Numbers(integers[0][0], integers[0][0], None)
     lows = [pieces[0][0][0]] if pieces else []
     highs = [pieces[-1][1][0]] if pieces else []
-    if loose:
-        lows.append(loose[0][0])
-        highs.append(loose[-1][1] if loose[-1][1] == _INF else loose[-1][1] - 1)
-    return Numbers(min(lows), max(highs), (pieces, loose))
+    if integers:
+        lows.append(integers[0][0])
+        highs.append(integers[-1][1] if integers[-1][1] == _INF else integers[-1][1] - 1)
+    return Numbers(min(lows), max(highs), (pieces, integers))
+
+
+def _low_cut(piece: Piece) -> tuple[Number, int]:
+    return piece.low  # type: ignore[no-any-return]
 
 
 def _is_integer_point(low: tuple[Number, int], high: tuple[Number, int]) -> bool:
@@ -353,7 +411,7 @@ def _is_integer_point(low: tuple[Number, int], high: tuple[Number, int]) -> bool
 
 
 def _integers_in(reals: Pairs) -> Pairs:
-    """Return the integers that lie in the intervals, as half-open runs."""
+    """Return the integers that lie in the intervals, as half-open runs (first, last + 1)."""
     return intervals.normal((_next_integer(low), _next_integer(high)) for low, high in reals)
 
 
@@ -366,6 +424,7 @@ def _next_integer(cut: tuple[Number, int]) -> Number:
 
 
 def _shared(a: Numbers, b: Numbers) -> Numbers | None:
+    """Return the numbers that are in both sets, None if there are none."""
     reals = intervals.intersection(a.intervals, b.intervals)
     runs = [
         *intervals.intersection(_integers_in(a.intervals), b.runs),
@@ -376,9 +435,10 @@ def _shared(a: Numbers, b: Numbers) -> Numbers | None:
 
 
 def _landmarks(*sets: Numbers) -> Iterator[Number]:
-    """Yield numbers such that every set made from the same ends holds one of them, if any.
+    """Yield test numbers: enough to find an example in the sets, or in one set but not another.
 
-    Between two neighbouring ends all integers are alike, and so are all other numbers.
+    Between two neighbouring ends of the sets, a set contains all integers or none, and all other
+    numbers or none. So it is enough to try the ends, and one number of each sort between them.
     """
     ends = {
         end[0] if isinstance(end, tuple) else end
@@ -396,14 +456,14 @@ def _landmarks(*sets: Numbers) -> Iterator[Number]:
         bottom, top = math.floor(finite[0]), math.ceil(finite[-1])
         yield from (top + 1, bottom - 1, Fraction(2 * top + 1, 2), Fraction(2 * bottom - 1, 2))
     for low, high in pairwise(finite):
-        step = Fraction(high) - Fraction(low)
+        gap = Fraction(high) - Fraction(low)
         middle = (Fraction(low) + Fraction(high)) / 2
         for value in (
             math.floor(middle),
             math.ceil(middle),
             middle,
-            low + step / 3,
-            low + step / 5,
+            low + gap / 3,
+            low + gap / 5,
         ):
             if low < value < high:
                 yield exact(value)  # type: ignore[misc]
@@ -432,6 +492,7 @@ def _all_but(name: str, values: list[Any]) -> str:
 
 
 def _to_json(value: Number) -> int | float | str | None:
+    """Return a number for JSON: None for an infinite end, a string such as "1/3" for a fraction."""
     if value in (_INF, -_INF):
         return None
     if isinstance(value, Fraction):
@@ -440,11 +501,12 @@ def _to_json(value: Number) -> int | float | str | None:
 
 
 def _from_json(value: object) -> Number | None:
+    """Return the number that `_to_json` wrote; None means that the end has no limit."""
     if value is None:
         return None
     if isinstance(value, str):
         numerator, _, denominator = value.partition("/")
-        if len(value) > 5000:
+        if len(value) > 5000:  # characters; two integers of 4,096 bits have 2,468 digits
             raise FilterError("a number is too long")
         try:
             return check_number(Fraction(int(numerator), int(denominator)))
@@ -474,6 +536,7 @@ def _read(data: dict[str, Any]) -> Constraint:
 
 register_kind(Numbers.kind, _read)
 
-#: Every number, and every integer.
+#: The constraint that every number satisfies.
 ALL_NUMBERS: Final = Numbers(-_INF, _INF, None)
+#: The constraint that every integer satisfies.
 ALL_INTEGERS: Final = Numbers.integers()

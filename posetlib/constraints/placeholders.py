@@ -1,8 +1,9 @@
-"""Constraints that compare an attribute with another one of the same notification [T, A.1].
+"""Constraints that compare an attribute with another attribute of the notification [T, A.1].
 
-How two simple values of one domain relate is one of four things: less, equal, greater or, where
-the domain has no order, different. A placeholder constraint is a set of these for one named
-attribute; two of them compare only when they name the same one.
+Two simple values of one domain have one of four relations: less "<", equal "=", greater ">", or
+different "#" if the domain has no order (booleans). A placeholder constraint names the other
+attribute and a set of allowed relations. Two placeholder constraints are compared by their
+relations if they name the same attribute.
 """
 
 from __future__ import annotations
@@ -10,13 +11,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final, final
 
-from posetlib.constraints.base import Constraint, EmptyConstraintError, register_kind
-from posetlib.errors import FilterError
+from posetlib.constraints.base import Constraint, register_kind
+from posetlib.errors import EmptyConstraintError, FilterError
 from posetlib.names import check_name, name_text
 from posetlib.values import MISSING, domain_of, exact, lookup
 
 __all__ = ["Placeholder", "relation_between"]
 
+# For each operator, the relations that satisfy it.
 _MEANINGS: Final[dict[str, frozenset[str]]] = {
     "=": frozenset({"="}),
     "!=": frozenset({"<", ">", "#"}),
@@ -25,12 +27,15 @@ _MEANINGS: Final[dict[str, frozenset[str]]] = {
     ">": frozenset({">"}),
     ">=": frozenset({">", "="}),
 }
-# Larger meanings first, so that a set is written with as few operators as it takes.
-_SPELLING: Final = ("!=", "<=", ">=", "=", "<", ">")
+# The order in which operators are tried to write a set of relations: those with more relations
+# first, so that few operators are needed.
+_WRITING_ORDER: Final = ("!=", "<=", ">=", "=", "<", ">")
 
 
 def relation_between(value: Any, reference: Any) -> str | None:
-    """Return "<", "=", ">" or "#" (different, without an order), or None if they do not compare.
+    """Return the relation "<", "=", ">" or "#" of two values, None if they are not comparable.
+
+    "#" means different values of a domain without an order.
 
     >>> relation_between(1, 2.5), relation_between("b", "a"), relation_between(True, False)
     ('<', '>', '#')
@@ -49,7 +54,7 @@ def relation_between(value: Any, reference: Any) -> str | None:
 
 @final
 class Placeholder(Constraint):
-    """The value relates in one of some ways to that of another attribute.
+    """The value has one of some relations to the value of another attribute.
 
     >>> below = Placeholder("limit", "<")
     >>> below.matches_in(3, {"limit": 5}), Placeholder("limit", "<=").covers(below)
@@ -59,7 +64,9 @@ class Placeholder(Constraint):
     __slots__ = ("attribute", "relations")
     kind = "placeholder"
 
+    #: The name of the other attribute.
     attribute: str
+    #: The allowed relations of our value to its value.
     relations: frozenset[str]
 
     def __init__(self, attribute: str, *operators: str) -> None:
@@ -73,7 +80,8 @@ class Placeholder(Constraint):
         self.relations = frozenset().union(*(_MEANINGS[operator] for operator in operators))
 
     @classmethod
-    def _of(cls, attribute: str, relations: frozenset[str]) -> Placeholder:
+    def _from_relations(cls, attribute: str, relations: frozenset[str]) -> Placeholder:
+        """Return the constraint for a set of relations instead of operators."""
         if not relations:
             raise EmptyConstraintError(f"nothing relates to {attribute} in both ways")
         made = cls.__new__(cls)
@@ -82,7 +90,7 @@ class Placeholder(Constraint):
         return made
 
     def matches(self, value: Any) -> bool:
-        return False  # alone, without the notification, there is nothing to compare with
+        return False  # the value of the other attribute is not known here; see matches_in
 
     def matches_in(self, value: Any, notification: Mapping[str, Any]) -> bool:
         reference = lookup(notification, self.attribute)
@@ -90,44 +98,52 @@ class Placeholder(Constraint):
             return False
         return relation_between(value, reference) in self.relations
 
-    def _same(self, other: Constraint) -> Placeholder | None:
+    def _on_same_attribute(self, other: Constraint) -> Placeholder | None:
+        """Return `other` if it is a placeholder for the same attribute, else None."""
         if isinstance(other, Placeholder) and other.attribute == self.attribute:
             return other
         return None
 
     def covers(self, other: Constraint) -> bool:
-        same = self._same(other)
+        same = self._on_same_attribute(other)
         if same is not None:
             return self.relations >= same.relations
         return Constraint.covers(self, other)
 
     def overlaps(self, other: Constraint) -> bool:
-        same = self._same(other)
+        same = self._on_same_attribute(other)
         if same is not None:
             return not self.relations.isdisjoint(same.relations)
         return Constraint.overlaps(self, other)
 
     def merge(self, other: Constraint) -> Constraint | None:
-        same = self._same(other)
+        same = self._on_same_attribute(other)
         if same is not None:
-            return Placeholder._of(self.attribute, self.relations | same.relations)
+            return Placeholder._from_relations(self.attribute, self.relations | same.relations)
         return Constraint.merge(self, other)
 
     def intersect(self, other: Constraint) -> Constraint | None:
-        same = self._same(other)
+        same = self._on_same_attribute(other)
         if same is not None:
-            return Placeholder._of(self.attribute, self.relations & same.relations)
+            return Placeholder._from_relations(self.attribute, self.relations & same.relations)
         return Constraint.intersect(self, other)
 
+    def references(self) -> tuple[str, ...]:
+        return (self.attribute,)
+
     def operators(self) -> tuple[str, ...]:
-        """Return the operators whose alternatives say the same."""
-        left = set(self.relations)
+        """Return operators that, joined by "or", allow exactly the relations of this constraint.
+
+        >>> Placeholder("limit", "<", "=").operators()
+        ('<=',)
+        """
+        unwritten = set(self.relations)
         result = []
-        for operator in _SPELLING:
+        for operator in _WRITING_ORDER:
             meaning = _MEANINGS[operator]
-            if meaning <= self.relations and not left.isdisjoint(meaning):
+            if meaning <= self.relations and not unwritten.isdisjoint(meaning):
                 result.append(operator)
-                left -= meaning
+                unwritten -= meaning
         return tuple(result)
 
     def clauses(self, name: str) -> tuple[str, ...]:

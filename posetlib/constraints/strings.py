@@ -1,9 +1,10 @@
-"""Constraints on strings: order, equality, prefixes and sets exactly; suffixes and substrings too.
+"""Constraints on strings: order, equality, sets, prefixes, suffixes and substrings; exact.
 
-Lexical order, equality, sets and prefixes are all intervals of the one order of strings, so any
-mixture of them is a canonical union of intervals. Suffixes and substrings are patterns beside the
-intervals: a constraint is a few alternatives, each with intervals, patterns to have and patterns
-to lack. Pairs that closed rules do not settle go to the automata of `patterns`.
+Strings are ordered by code points. Ranges, single strings, sets and prefixes are intervals of this
+order, so any combination of them is a canonical union of intervals. Suffixes and substrings are no
+intervals; they are called *patterns*. A constraint is a few alternatives (terms), each with
+intervals, patterns to have and patterns to lack. Two constraints are compared by simple rules
+first; if the rules do not decide, by a search over automata (`string_automata`).
 """
 
 from __future__ import annotations
@@ -13,33 +14,35 @@ from functools import lru_cache, reduce
 from itertools import islice
 from typing import Any, Final, final
 
-from posetlib import intervals
-from posetlib.constraints.base import Constraint, EmptyConstraintError, register_kind
-from posetlib.constraints.patterns import (
+from posetlib.constraints import intervals
+from posetlib.constraints.base import Constraint, register_kind
+from posetlib.constraints.extents import Extent, Piece
+from posetlib.constraints.intervals import TOP, Pairs
+from posetlib.constraints.string_automata import (
     ALL,
-    TOP,
     Pattern,
     Term,
-    TooComplexError,
     after_prefix,
     find_string,
     fresh_character,
     term_matches,
 )
-from posetlib.constraints.simplifying import implies, is_single_pattern, simplified
-from posetlib.errors import FilterError
-from posetlib.intervals import Pairs
+from posetlib.constraints.string_forms import implies, is_single_pattern, simplified
+from posetlib.errors import EmptyConstraintError, FilterError, TooComplexError
 from posetlib.values import MISSING, check_string, is_text, value_text
 
 __all__ = ["ALL_STRINGS", "Strings"]
 
-_MAX_LIKELY: Final = 50
+# The most sample strings that are tried before an automaton is searched. Most comparisons are
+# decided by the first few samples.
+_MAX_SAMPLES: Final = 50
+# The longest suffix or substring, in characters. It bounds the size of one automaton.
 _MAX_PATTERN: Final = 500
 
 
 @final
 class Strings(Constraint):
-    """A set of strings, ordered by code points.
+    """A set of strings; ranges follow the order of code points.
 
     >>> Strings.interval("bc").covers(Strings.prefix("bc"))
     True
@@ -53,17 +56,19 @@ class Strings(Constraint):
     domain = "string"
     kind = "string"
 
-    #: The alternatives, in canonical order.
+    #: The alternatives in canonical order; a string must satisfy one of them.
     terms: tuple[Term, ...]
-    # The intervals, where there is no pattern beside them.
+    # The intervals of a constraint without patterns, None for a constraint with patterns.
     _pairs: Pairs | None
 
     def __init__(self, terms: Iterable[Term]) -> None:
         self.terms = simplified(terms)
         if not self.terms:
             raise EmptyConstraintError("no string satisfies the constraint")
-        alone = len(self.terms) == 1 and not self.terms[0].having and not self.terms[0].lacking
-        self._pairs = self.terms[0].pairs if alone else None
+        only_intervals = (
+            len(self.terms) == 1 and not self.terms[0].having and not self.terms[0].lacking
+        )
+        self._pairs = self.terms[0].pairs if only_intervals else None
         self._hash = hash(self.terms)
 
     # -- making ------------------------------------------------------------------------------------
@@ -77,7 +82,11 @@ class Strings(Constraint):
         low_open: bool = False,
         high_open: bool = False,
     ) -> Strings:
-        """Return the strings between two, in lexical order; None is without limit."""
+        """Return the strings between two ends; an end of None means no limit on that side.
+
+        >>> Strings.interval("a", "b").matches("abc")
+        True
+        """
         left = "" if low is None else check_string(low) + "\0" * low_open
         right = TOP if high is None else check_string(high) + "\0" * (not high_open)
         if not left < right:
@@ -86,50 +95,71 @@ class Strings(Constraint):
 
     @classmethod
     def points(cls, values: Iterable[str]) -> Strings:
-        """Return the given strings."""
+        """Return the constraint that a value equals one of the strings: O(n log n)."""
         return cls([Term(intervals.normal((v, v + "\0") for v in map(check_string, values)))])
 
     @classmethod
     def prefix(cls, text: str) -> Strings:
-        """Return the strings that begin with a text."""
+        """Return the strings that begin with `text`.
+
+        >>> Strings.prefix("Fo").matches("Foo")
+        True
+        """
         return cls([Term(((check_string(text), after_prefix(text)),))])
 
     @classmethod
     def suffix(cls, text: str) -> Strings:
-        """Return the strings that end with a text."""
+        """Return the strings that end with `text`.
+
+        >>> Strings.suffix(".com").covers(Strings.suffix("example.com"))
+        True
+        """
         return cls([Term(ALL, (_pattern("suffix", text),))])
 
     @classmethod
     def containing(cls, text: str) -> Strings:
-        """Return the strings in which a text occurs."""
+        """Return the strings that contain `text`.
+
+        >>> Strings.containing("b").covers(Strings.prefix("ab"))
+        True
+        """
         return cls([Term(ALL, (_pattern("contains", text),))])
 
     @classmethod
     def union(cls, members: Iterable[Strings]) -> Strings:
-        """Return the union of many: O(n log n) for intervals."""
+        """Return the union of all members: O(n log n) if all are intervals."""
         return cls([term for member in members for term in member.terms])
 
     @classmethod
     def intersection(cls, members: Iterable[Strings]) -> Strings:
-        """Return what many share: O(n log n) in all for intervals and for single patterns."""
-        alone: list[Term] = []
+        """Return the strings that all members share: O(n log n) if each member has one term.
+
+        Raises EmptyConstraintError if they share no string.
+        """
+        single_terms: list[Term] = []
         mixed: list[Strings] = []
         for member in members:
             if len(member.terms) == 1:
-                alone.append(member.terms[0])
+                single_terms.append(member.terms[0])
             else:
                 mixed.append(member)
         shared = [
             Term(
-                intervals.common([term.pairs for term in alone], "", TOP),
-                tuple(sorted({pattern for term in alone for pattern in term.having})),
-                tuple(sorted({pattern for term in alone for pattern in term.lacking})),
+                intervals.common([term.pairs for term in single_terms], "", TOP),
+                tuple(sorted({pattern for term in single_terms for pattern in term.having})),
+                tuple(sorted({pattern for term in single_terms for pattern in term.lacking})),
             )
         ]
         return reduce(lambda a, b: Strings(_shared(a.terms, b.terms)), mixed, cls(shared))
 
     def complement(self) -> Strings:
-        """Return all other strings; only for a constraint of one part."""
+        """Return all other strings.
+
+        Raises FilterError for patterns together with intervals, or for several terms with patterns.
+
+        >>> Strings.suffix("a").complement().matches("ab")
+        True
+        """
         if self._pairs is not None:
             return Strings([Term(intervals.complement(self._pairs, "", TOP))])
         if len(self.terms) == 1 and self.terms[0].pairs == ALL:
@@ -158,32 +188,36 @@ class Strings(Constraint):
             return intervals.covers(self._pairs, other._pairs)
         if self._hash == other._hash and self.terms == other.terms:
             return True
-        if _single_patterns(self, other):
+        if _are_single_patterns(self, other):
             return _pattern_covers(self.terms[0], other.terms[0])
         try:
             return _outside(other, self) is None
-        except TooComplexError:  # the limits of each constraint keep pairs within this one
-            return all(any(_implied(a, b) for a in self.terms) for b in other.terms)
+        except TooComplexError:  # the limits on each constraint are meant to prevent this
+            return all(any(_rules_show_cover(a, b) for a in self.terms) for b in other.terms)
 
     def _covers_names(self, other: Constraint) -> bool:
-        """Cover `isa` when it names fewer strings than these; equally many would be a tie."""
-        names: frozenset[str] | None = getattr(other, "names", None)
-        if names is None or other.domain != "string":
+        """Return whether all type names of an `isa` constraint are among these strings.
+
+        False if the strings are exactly these names: then `isa` covers this constraint, and if each
+        covered the other without being equal, their order would be ambiguous.
+        """
+        names = other.finite_strings()
+        if names is None:
             return Constraint.covers(self, other)
         return all(map(self.matches, names)) and self != Strings.points(names)
 
     def overlaps(self, other: Constraint) -> bool:
         if not isinstance(other, Strings):
-            names: frozenset[str] | None = getattr(other, "names", None)
-            if names is not None and other.domain == "string":
+            names = other.finite_strings()
+            if names is not None:
                 return any(map(self.matches, names))
             return Constraint.overlaps(self, other)
         if self._pairs is not None and other._pairs is not None:
             return intervals.overlaps(self._pairs, other._pairs)
-        if _single_patterns(self, other):
+        if _are_single_patterns(self, other):
             return not _pattern_covers(_opposite(other.terms[0]), self.terms[0])
-        for likely in islice(_likely_strings(self.terms, other.terms), _MAX_LIKELY):
-            if self.matches(likely) and other.matches(likely):
+        for sample in islice(_sample_strings(self.terms, other.terms), _MAX_SAMPLES):
+            if self.matches(sample) and other.matches(sample):
                 return True
         try:
             return _string_in(_shared(self.terms, other.terms)) is not None
@@ -196,12 +230,14 @@ class Strings(Constraint):
                 return Strings.union((self, other))
             except FilterError:
                 return Constraint.merge(self, other)
-        return other.merge(self) if hasattr(other, "names") else Constraint.merge(self, other)
+        if other.finite_strings() is not None:
+            return other.merge(self)
+        return Constraint.merge(self, other)
 
     def intersect(self, other: Constraint) -> Constraint | None:
         if isinstance(other, Strings):
             return Strings.intersection((self, other))
-        if hasattr(other, "names"):
+        if other.finite_strings() is not None:
             return other.intersect(self)
         return Constraint.intersect(self, other)
 
@@ -217,15 +253,27 @@ class Strings(Constraint):
     def is_canonical(self) -> bool:
         return self._pairs is not None
 
+    def extent(self) -> Extent:
+        if self._pairs is not None:
+            sure = tuple(Piece(low, high, True) for low, high in self._pairs)
+            return Extent(strings=sure, tight=True, comparable=True)
+        # With patterns, there may be no string near the end of an interval: this is not tight.
+        around = intervals.normal(pair for term in self.terms for pair in term.pairs)
+        return Extent(strings=tuple(Piece(low, high, False) for low, high in around))
+
+    def single_value(self) -> Any:
+        pairs = self._pairs
+        return pairs[0][0] if pairs and len(pairs) == 1 and _is_point(pairs[0]) else MISSING
+
     def is_whole_domain(self) -> bool:
         return self._pairs == ALL
 
     def example(self) -> Any:
-        likely = filter(self.matches, islice(_likely_strings(self.terms, ()), _MAX_LIKELY))
-        return next(likely, None) or _string_in(self.terms) or ""
+        samples = filter(self.matches, islice(_sample_strings(self.terms, ()), _MAX_SAMPLES))
+        return next(samples, None) or _string_in(self.terms) or ""
 
     def example_outside(self, other: Constraint) -> Any:
-        names: frozenset[str] | None = getattr(other, "names", None)
+        names = other.finite_strings()
         if names is not None:
             return self.example_outside(Strings.points(names))
         if not isinstance(other, Strings):
@@ -240,7 +288,7 @@ class Strings(Constraint):
 
     def clauses(self, name: str) -> tuple[str, ...]:
         if self._pairs is not None:
-            return _pairs_text(name, self._pairs)
+            return _intervals_text(name, self._pairs)
         return tuple(clause for term in self.terms for clause in _term_clauses(name, term))
 
     def to_dict(self) -> dict[str, Any]:
@@ -262,10 +310,12 @@ class Strings(Constraint):
 
 
 def _is_point(pair: tuple[Any, Any]) -> bool:
+    """Return whether an interval contains a single string."""
     return isinstance(pair[1], str) and pair[1] == pair[0] + "\0"
 
 
 def _shared(a: Sequence[Term], b: Sequence[Term]) -> list[Term]:
+    """Return the intersection of two unions of terms, as terms; some may be empty."""
     return [
         Term(
             intervals.intersection(x.pairs, y.pairs),
@@ -279,7 +329,7 @@ def _shared(a: Sequence[Term], b: Sequence[Term]) -> list[Term]:
 
 def _string_in(terms: Iterable[Term]) -> str | None:
     """Return a string that satisfies one of the terms, or None."""
-    larger = []
+    larger = []  # the terms without their single strings, which are tried here without a search
     for term in terms:
         if not term.having and not term.lacking and term.pairs:
             return term.pairs[0][0]  # type: ignore[no-any-return]
@@ -293,20 +343,21 @@ def _string_in(terms: Iterable[Term]) -> str | None:
 
 
 def _outside(inner: Strings, outer: Strings) -> str | None:
-    """Return a string of the first that is not one of the second, or None.
+    """Return a string that is in `inner` but not in `outer`, None if there is none.
 
-    A union lies within a set if each of its terms does, and anything lies within a conjunction if
-    it lies within each condition: taken apart like this, the searches are small.
+    Each term of `inner` has its own search. If `outer` has a single term, so has each condition of
+    that term. The answer is exact, and many small searches are faster than a large one.
     """
     for term in inner.terms:
-        for part in _conditions(outer):
-            found = _string_outside(term, part)
+        for condition in _conditions(outer):
+            found = _string_outside(term, condition)
             if found is not None:
                 return found
     return None
 
 
 def _conditions(outer: Strings) -> list[tuple[Term, ...]]:
+    """Return constraints, each a union of terms, whose conjunction is `outer`."""
     if len(outer.terms) > 1:
         return [outer.terms]
     (pairs, having, lacking) = outer.terms[0]
@@ -318,12 +369,12 @@ def _conditions(outer: Strings) -> list[tuple[Term, ...]]:
 
 @lru_cache(maxsize=1 << 16)
 def _string_outside(term: Term, outer: tuple[Term, ...]) -> str | None:
-    """Return a string that satisfies the term and none of the others, or None."""
-    if any(_implied(each, term) for each in outer):
+    """Return a string that satisfies `term` and no term of `outer`, None if there is none."""
+    if any(_rules_show_cover(other, term) for other in outer):
         return None
-    for likely in islice(_likely_strings((term,), outer), _MAX_LIKELY):
-        if term_matches(term, likely) and not _any_matches(outer, likely):
-            return likely
+    for sample in islice(_sample_strings((term,), outer), _MAX_SAMPLES):
+        if term_matches(term, sample) and not _any_matches(outer, sample):
+            return sample
     if len(outer) == 1 and not outer[0].having and not outer[0].lacking:
         outside = intervals.complement(outer[0].pairs, "", TOP)
         return _string_in([term._replace(pairs=intervals.intersection(term.pairs, outside))])
@@ -335,10 +386,12 @@ def _string_outside(term: Term, outer: tuple[Term, ...]) -> str | None:
 
 
 def _any_matches(terms: Iterable[Term], value: str) -> bool:
+    """Return whether the string satisfies at least one term."""
     return any(term_matches(term, value) for term in terms)
 
 
-def _single_patterns(a: Strings, b: Strings) -> bool:
+def _are_single_patterns(a: Strings, b: Strings) -> bool:
+    """Return whether both constraints are exactly one pattern each."""
     return (
         len(a.terms) == len(b.terms) == 1
         and is_single_pattern(a.terms[0])
@@ -347,13 +400,18 @@ def _single_patterns(a: Strings, b: Strings) -> bool:
 
 
 def _pattern_covers(a: Term, b: Term) -> bool:
-    """Return whether one pattern covers another: exact, since there is always a fresh character."""
+    """Return whether a term of one pattern covers another such term.
+
+    The rules are exact, because there is always a character that occurs in neither pattern: it can
+    separate the patterns in an example.
+    """
     if a.having and b.having:
         return implies(b.having[0], a.having[0])
     if a.lacking and b.lacking:
         return implies(a.lacking[0], b.lacking[0])
     if a.having:
         return False
+    # Every string with one suffix lacks another suffix if and only if the two contradict.
     avoided, had = a.lacking[0], b.having[0]
     return (
         avoided.kind == had.kind == "suffix"
@@ -363,13 +421,16 @@ def _pattern_covers(a: Term, b: Term) -> bool:
 
 
 def _opposite(term: Term) -> Term:
+    """Return the complement of a term of one pattern."""
     return term._replace(having=term.lacking, lacking=term.having)
 
 
-def _likely_strings(inner: Sequence[Term], outer: Sequence[Term]) -> Iterator[str]:
-    """Yield strings that satisfy the first if its patterns can stand side by side.
+def _sample_strings(inner: Sequence[Term], outer: Sequence[Term]) -> Iterator[str]:
+    """Yield sample strings that probably satisfy a term of `inner`.
 
-    Most pairs that do not cover one another are told apart by one of these, without a search.
+    A sample is the low end of an interval followed by the wanted patterns, with a character between
+    them that occurs nowhere else; other samples also contain a pattern of `outer`. Most constraints
+    that do not cover each other differ on one of these samples, so no search is needed.
     """
     texts = [p.text for term in (*inner, *outer) for p in (*term.having, *term.lacking)]
     bounds = [low for term in (*inner, *outer) for low, _ in term.pairs]
@@ -386,8 +447,8 @@ def _likely_strings(inner: Sequence[Term], outer: Sequence[Term]) -> Iterator[st
             yield low + middle + ending + fresh
 
 
-def _implied(a: Term, b: Term) -> bool:
-    """Return whether closed rules show that every string of b is one of a."""
+def _rules_show_cover(a: Term, b: Term) -> bool:
+    """Return whether simple rules show that `a` covers `b`; False means not known."""
     return (
         intervals.covers(a.pairs, b.pairs)
         and all(any(implies(y, x) for y in b.having) for x in a.having)
@@ -396,7 +457,7 @@ def _implied(a: Term, b: Term) -> bool:
 
 
 def _common_ending(*terms: Term) -> str:
-    """Return the longest suffix that the patterns of all terms ask for."""
+    """Return the longest suffix that all terms require, "" if there is none."""
     endings = []
     for term in terms:
         texts = [pattern.text for pattern in term.having if pattern.kind == "suffix"]
@@ -411,26 +472,29 @@ def _common_ending(*terms: Term) -> str:
 # -- writing --------------------------------------------------------------------------------------
 
 
-def _pairs_text(name: str, pairs: Pairs) -> tuple[str, ...]:
+def _intervals_text(name: str, pairs: Pairs) -> tuple[str, ...]:
+    """Return the text of a union of intervals, as clauses to be joined by "or"."""
     if pairs == ALL:
         return (f"{name} is string",)
     outside = intervals.complement(pairs, "", TOP)
     if all(map(_is_point, outside)):
         return (_listed(name, "!=", "not in", [low for low, _ in outside]),)
     points = [low for low, _ in filter(_is_point, pairs)]
-    result = [_pair_text(name, low, high) for low, high in pairs if not _is_point((low, high))]
+    result = [_interval_text(name, low, high) for low, high in pairs if not _is_point((low, high))]
     if points:
         result.append(_listed(name, "=", "in", points))
     return tuple(result)
 
 
 def _listed(name: str, one: str, several: str, values: list[str]) -> str:
+    """Return a clause with the operator `one` for a single value, `several` for a set of values."""
     if len(values) == 1:
         return f"{name} {one} {value_text(values[0])}"
     return f"{name} {several} {{{', '.join(map(value_text, values))}}}"
 
 
-def _pair_text(name: str, low: str, high: Any) -> str:
+def _interval_text(name: str, low: str, high: Any) -> str:
+    # The end of an interval after the string s is written s + "\0".
     if low and high == after_prefix(low):
         return f"{name} prefix {value_text(low)}"
     above, left = (">", "(") if low.endswith("\0") else (">=", "[")
@@ -445,11 +509,12 @@ def _pair_text(name: str, low: str, high: Any) -> str:
 
 
 def _term_clauses(name: str, term: Term) -> tuple[str, ...]:
+    """Return the text of one term, as clauses to be joined by "or"."""
     if not term.having and not term.lacking:
-        return _pairs_text(name, term.pairs)
+        return _intervals_text(name, term.pairs)
     parts = []
     if term.pairs != ALL:
-        pieces = _pairs_text(name, term.pairs)
+        pieces = _intervals_text(name, term.pairs)
         parts.append(pieces[0] if len(pieces) == 1 else f"({' or '.join(pieces)})")
     parts += [f"{name} {pattern.kind} {value_text(pattern.text)}" for pattern in term.having]
     parts += [f"{name} not {pattern.kind} {value_text(pattern.text)}" for pattern in term.lacking]
@@ -482,6 +547,7 @@ def _read(data: dict[str, Any]) -> Constraint:
 
 
 def _pattern(kind: str, text: str) -> Pattern:
+    """Return a pattern, or raise FilterError if its kind or its text is not valid."""
     if kind not in ("contains", "suffix"):
         raise FilterError(f"a pattern is 'contains' or 'suffix', not {kind!r}")
     if len(text) > _MAX_PATTERN:
@@ -491,5 +557,5 @@ def _pattern(kind: str, text: str) -> Pattern:
 
 register_kind(Strings.kind, _read)
 
-#: Every string.
+#: The constraint that every string satisfies.
 ALL_STRINGS: Final = Strings([Term(ALL)])

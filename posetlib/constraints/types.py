@@ -1,19 +1,22 @@
 """Event types with multiple inheritance, and the constraint `isa`.
 
-The hierarchy is closed: a type is its name, and `isa T` stands for the names of T and of all its
-subtypes. It compares with constraints on strings as that set of names, with one exception that
-keeps equality honest: the plain set of exactly these names does not cover it.
+A type is known by its name. A hierarchy lists all types, so `isa T` stands for a finite set of
+names: T and all its subtypes. An `isa` constraint compares with constraints on strings as this set
+of names. There is one exception: a `Strings` of exactly these names does not cover the `isa`
+constraint. Otherwise two constraints would cover each other without being equal.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from graphlib import CycleError, TopologicalSorter
 from typing import Any, final
 
-from posetlib.constraints.base import Constraint, EmptyConstraintError, register_kind
+from posetlib.constraints import intervals
+from posetlib.constraints.base import Constraint, register_kind
+from posetlib.constraints.extents import Extent, Piece
 from posetlib.constraints.strings import Strings
-from posetlib.errors import FilterError
+from posetlib.errors import EmptyConstraintError, FilterError
 from posetlib.names import check_name, name_text
 from posetlib.values import MISSING, value_text
 
@@ -21,7 +24,7 @@ __all__ = ["Isa", "TypeHierarchy"]
 
 
 class TypeHierarchy:
-    """Types and their supertypes, several each if need be; immutable.
+    """The types and their supertypes; a type may have several supertypes. Immutable.
 
     >>> types = TypeHierarchy({"StockQuote": ["Quote", "Tradable"], "Bond": "Tradable"})
     >>> sorted(types.subtypes("Tradable"))
@@ -31,6 +34,11 @@ class TypeHierarchy:
     """
 
     __slots__ = ("_below", "_parents")
+
+    # The direct supertypes of each type.
+    _parents: dict[str, tuple[str, ...]]
+    # Each type with the names of itself and of all its subtypes.
+    _below: dict[str, frozenset[str]]
 
     def __init__(self, supertypes: Mapping[str, str | Iterable[str]] = {}) -> None:
         parents: dict[str, tuple[str, ...]] = {}
@@ -53,7 +61,7 @@ class TypeHierarchy:
         self._below = {name: frozenset(names) for name, names in below.items()}
 
     def subtypes(self, name: str) -> frozenset[str]:
-        """Return the type and all that inherit from it."""
+        """Return the type and all its subtypes: O(1). FilterError if the type is not known."""
         try:
             return self._below[name]
         except KeyError:
@@ -61,16 +69,20 @@ class TypeHierarchy:
             raise FilterError(f"unknown type {value_text(name)}; known are {known}") from None
 
     def is_subtype(self, name: str, of: str) -> bool:
-        """Return whether a type is another one or inherits from it."""
+        """Return whether type `name` is the type `of` or inherits from it: O(1)."""
         return name in self.subtypes(of)
 
     def supertypes(self, name: str) -> tuple[str, ...]:
-        """Return the types that a type inherits from directly."""
-        self.subtypes(name)
+        """Return the types from which a type inherits directly.
+
+        >>> TypeHierarchy({"StockQuote": ["Quote", "Tradable"]}).supertypes("StockQuote")
+        ('Quote', 'Tradable')
+        """
+        self.subtypes(name)  # raises FilterError if the type is not known
         return self._parents[name]
 
     def to_dict(self) -> dict[str, list[str]]:
-        """Return the mapping from types to direct supertypes; TypeHierarchy reads it back."""
+        """Return the mapping from types to direct supertypes, from which TypeHierarchy is made."""
         return {name: list(above) for name, above in sorted(self._parents.items())}
 
     def __contains__(self, name: object) -> bool:
@@ -97,7 +109,7 @@ class TypeHierarchy:
 
 @final
 class Isa(Constraint):
-    """The value names one of some types or a subtype of them.
+    """The value is the name of one of some types, or of a subtype of them.
 
     >>> types = TypeHierarchy({"StockQuote": ["Quote"], "BondQuote": ["Quote"]})
     >>> Isa.of("Quote", types).covers(Isa.of("BondQuote", types))
@@ -108,10 +120,11 @@ class Isa(Constraint):
     domain = "string"
     kind = "isa"
 
-    #: All the names that satisfy the constraint, and the topmost of them.
+    #: All names that satisfy the constraint.
     names: frozenset[str]
+    #: The names among them that are not a subtype of another; the text lists only these.
     tops: tuple[str, ...]
-    # Each name with itself and its subtypes.
+    # Each name with the names of itself and of all its subtypes.
     _below: dict[str, frozenset[str]]
 
     def __init__(self, below: Mapping[str, Iterable[str]]) -> None:
@@ -121,20 +134,24 @@ class Isa(Constraint):
             raise EmptyConstraintError("no type satisfies the constraint")
         if not all(low <= self.names for low in self._below.values()):
             raise FilterError("isa stands for whole types: a subtype is missing")
-        inner = {name for top, low in self._below.items() for name in low if name != top}
-        self.tops = tuple(sorted(self.names - inner)) or tuple(sorted(self.names))
+        subtypes = {name for top, low in self._below.items() for name in low if name != top}
+        self.tops = tuple(sorted(self.names - subtypes)) or tuple(sorted(self.names))
         self._hash = hash((self.names, self.tops))
 
     @classmethod
     def of(cls, name: str, types: TypeHierarchy | None = None) -> Isa:
-        """Return the constraint for one type; without a hierarchy a type is only itself."""
+        """Return the constraint for one type; without a hierarchy the type has no subtypes.
+
+        >>> Isa.of("Quote").matches("Quote"), Isa.of("Quote").matches("StockQuote")
+        (True, False)
+        """
         if types is None:
             return cls({name: {name}})
-        return cls({each: types.subtypes(each) for each in types.subtypes(name)})
+        return cls({subtype: types.subtypes(subtype) for subtype in types.subtypes(name)})
 
     @classmethod
     def union(cls, members: Iterable[Isa]) -> Isa:
-        """Return the union of many."""
+        """Return the constraint that a value satisfies at least one member."""
         below: dict[str, frozenset[str]] = {}
         for member in members:
             for name, low in member._below.items():
@@ -184,14 +201,27 @@ class Isa(Constraint):
         return Isa({name: self._below[name] & other._below[name] for name in common})
 
     def is_canonical(self) -> bool:
-        return True
+        # Two hierarchies may order the same names in different ways. Then two constraints have the
+        # same names, so they cover each other, but different `tops`, so they are not equal.
+        return False
+
+    def extent(self) -> Extent:
+        named = intervals.normal((name, name + "\0") for name in self.names)
+        return Extent(strings=tuple(Piece(low, high, True) for low, high in named), tight=True)
+
+    def finite_strings(self) -> frozenset[str]:
+        return self.names
+
+    def subtypes(self) -> Iterator[tuple[str, frozenset[str]]]:
+        for name in sorted(self._below):
+            yield name, self._below[name] - {name}
 
     def example(self) -> Any:
         return self.tops[0]
 
     def example_outside(self, other: Constraint) -> Any:
-        left = sorted(name for name in self.names if not other.matches(name))
-        return left[0] if left else MISSING
+        outside = sorted(name for name in self.names if not other.matches(name))
+        return outside[0] if outside else MISSING
 
     def clauses(self, name: str) -> tuple[str, ...]:
         return tuple(f"{name} isa {_type_text(top)}" for top in self.tops)
@@ -211,6 +241,7 @@ class Isa(Constraint):
 
 
 def _type_text(name: str) -> str:
+    """Return the name of a type as the text of a filter writes it: plain, or as a string."""
     plain = name_text(name)
     return plain if plain == name else value_text(name)
 

@@ -1,4 +1,4 @@
-"""What a workload is made of, in numbers."""
+"""The parameters of a workload: sizes, distributions and the seed."""
 
 from __future__ import annotations
 
@@ -8,42 +8,52 @@ from typing import Any, Final
 
 __all__ = ["KINDS", "SCENARIOS", "Parameters"]
 
+#: The kinds of load, by the constraints of the filters. In this order: ranges with uniform ends;
+#: ranges of a small width; such ranges near popular values; ranges on one to three attributes;
+#: ranges and comparisons; constraints on strings.
 KINDS: Final = ("uniform", "narrow", "zipf", "variable", "mixed", "strings")
+#: What happens after the first filters were added (see ``generating.scenarios``).
 SCENARIOS: Final = ("add-remove", "distributed")
-#: Names sort as they stand, so that a text made in this order is canonical.
+#: The names of attributes with numbers. They are in sorted order, so that the text of a filter with
+#: its constraints in this order is canonical.
 _NAMES: Final = ("x", "y", "z", "z1", "z2", "z3", "z4", "z5")
 
 
 @dataclass(frozen=True)
 class Parameters:
-    """What a workload is made of; the same parameters and seed are the same workload.
+    """The parameters of a workload; equal parameters give the same workload.
 
     >>> Parameters(kind="cubic")
     Traceback (most recent call last):
     ValueError: kind is one of uniform, narrow, zipf, variable, mixed, strings, not 'cubic'
     """
 
+    #: How many filters are added at first.
     filters: int = 0
+    #: One of KINDS.
     kind: str = "uniform"
-    #: Attributes of a filter, its dimensions; those to choose from where their number varies.
+    #: How many attributes a filter constrains. In the variable load, from how many it chooses, but
+    #: from three at least. In the strings load 1 is the subject only, more is also the name.
     dims: int = 2
     interfaces: int = 10
     notifications: int = 0
     seed: int = 0
-    #: Event types; with more than one, each filter asks for one: `type = "T3"`.
+    #: The number of event types. With more than one, each filter has a type, as `type = "T3"`.
     schemas: int = 1
-    #: 0 for interfaces in turns; else the exponent of a Zipf law over them.
+    #: 0 if interfaces get filters in turn; else the exponent of Zipf's law over interfaces.
     interface_skew: float = 0.0
-    #: The exponent of the Zipf law over places and subjects.
+    #: The exponent of Zipf's law over popular values, words and syllables.
     skew: float = 1.0
+    #: The values of attributes with numbers lie between these two.
     low: int = 0
     high: int = 100
     #: Numbers are drawn from the multiples of 10 ** -decimals.
     decimals: int = 3
     #: The mean width of a range in the narrow and the Zipf-skewed load.
     width: float = 5.0
-    #: Removals, each followed by an add for the same interface [T 4.2].
+    #: How many operations follow: each is a removal and an add for the same interface [T 4.2].
     operations: int = 0
+    #: One of SCENARIOS.
     scenario: str = "add-remove"
 
     def __post_init__(self) -> None:
@@ -85,11 +95,11 @@ class Parameters:
         return _NAMES[: max(3, self.dims) if self.kind == "variable" else self.dims]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the parameters as they stand in a file."""
+        """Return the parameters as a dictionary for a JSON file."""
         return asdict(self)
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Parameters:
-        """Read what ``to_dict`` wrote; names that this version does not know are left out."""
+        """Return the parameters that ``to_dict`` wrote; names that are not known are ignored."""
         known = {each.name for each in fields(cls)}
         return cls(**{name: value for name, value in data.items() if name in known})

@@ -1,8 +1,11 @@
-"""Matchers: from notifications to the interfaces that hold a matching filter, without an order."""
+"""Matchers: find the interfaces that hold a filter matching a notification.
 
-from posetlib.matching.base import Matcher
+Unlike a table, a matcher keeps no order among its filters.
+"""
+
 from posetlib.matching.bitmap import BitmapMatcher
 from posetlib.matching.counting import CountingMatcher
-from posetlib.matching.following import Following
+from posetlib.matching.matcher import Matcher
+from posetlib.matching.table_matcher import TableMatcher
 
-__all__ = ["BitmapMatcher", "CountingMatcher", "Following", "Matcher"]
+__all__ = ["BitmapMatcher", "CountingMatcher", "Matcher", "TableMatcher"]

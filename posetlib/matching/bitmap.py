@@ -1,8 +1,9 @@
-"""The bitmap matcher: a notification is one row of bits per attribute, and the OR of them.
+"""The bitmap matcher: finds matching filters by the OR of one row of bits for each attribute.
 
-The work is split by module: ``footprints`` reads constraints, ``cells`` puts values into rows,
-``bitmaps`` keeps the rows of an attribute, ``slots`` says whose bit is where. Here pairs come and
-go, and rows become interfaces.
+The work is split by module: ``cells`` finds the row of a value, ``attribute_bitmaps`` keeps the
+bitmaps of the rows of an attribute, ``slots`` assigns a bit to each (filter, interface) pair. This
+module adds and removes pairs, and turns bits into interfaces. The docstring of ``AttributeBitmaps``
+defines the words *slot*, *refused*, *doubted*, *settle*, *odd*, *usual*, *free* and *stray*.
 """
 
 from __future__ import annotations
@@ -16,37 +17,48 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from posetlib.change import Pair
+from posetlib.array_types import Words
+from posetlib.bits import WORD, bit_in_word, packed, unpacked
 from posetlib.constraints.base import Constraint
-from posetlib.filters import Filter
-from posetlib.matching.base import Matcher, Notification, check_notification
-from posetlib.matching.bitmaps import CELLS, DOUBTED, REFUSED, WORD, AttributeBitmaps, Words
+from posetlib.filters.filter import Filter
+from posetlib.graph.change import Pair
+from posetlib.matching.attribute_bitmaps import (
+    CELLS,
+    DOUBTED,
+    REFUSED,
+    AttributeBitmaps,
+)
 from posetlib.matching.cells import UNKNOWN, Readings
+from posetlib.matching.matcher import Matcher, Notification, check_notification
 from posetlib.matching.slots import Slots
 from posetlib.values import MISSING, lookup
 
 __all__ = ["BitmapMatcher"]
 
+# A word with all bits set.
 _ONES: Final = np.uint64(2**64 - 1)
-_ONE: Final = np.uint64(1)
-# Bytes of rows that are worked on at a time, so that they stay in the processor's caches.
-_CHUNK: Final = 1 << 19
-_MEMORY: Final = 1 << 14
+# Bytes in the bitmaps of the notifications that are matched together: half a megabyte stays in the
+# processor's caches.
+_CHUNK_BYTES: Final = 1 << 19
+# Sets of interfaces that are remembered. When there are more, all are forgotten.
+_MAX_ANSWERS: Final = 1 << 14
 
 _Flags = NDArray[np.bool_]
+# Numbers of events, slots, words or lines.
 _Numbers = NDArray[np.intp]
 
 
 class BitmapMatcher(Matcher):
     """Matches notifications by bitmaps: the fast way, above all for many at once.
 
-    Adding or removing a pair costs a few microseconds; bitmaps are written when the next
-    notification comes, and all anew when a quarter has changed. ``match`` and ``match_many`` are
-    O(attributes × pairs / 64) word operations each, plus an exact test for each filter whose range
-    ends within the cell of the value and whose interface nothing else has found. ``cells`` is about
-    how many cells the values of an attribute fall into; memory is two bits for each cell and pair.
+    Adding or removing a pair costs a few microseconds. The bitmaps are written when the next
+    notification comes; when more than a quarter of the pairs is new, all of them are built anew.
+    ``match`` and ``match_many`` take O(attributes × pairs / 64) word operations for a notification.
+    They also test each pair in doubt, that is, each filter with a range that ends within the cell
+    of the value, unless its interface is found already. ``cells`` is about how many cells the
+    values of an attribute fall into; memory is two bits for each cell and pair.
 
-    >>> from posetlib.parsing import parse_filter
+    >>> from posetlib import parse_filter
     >>> matcher = BitmapMatcher()
     >>> _ = matcher.add(parse_filter("price in [20, 30]"), "I1")
     >>> _ = matcher.add(parse_filter('name prefix "Fo"'), "I2")
@@ -63,21 +75,24 @@ class BitmapMatcher(Matcher):
         # None until the next match, which builds everything from the pairs.
         self._slots: Slots | None = None
         self._attributes: dict[str, AttributeBitmaps] = {}
-        # A bit for each place without a pair, and the same as a table of one row. It is read with
-        # the tables of attributes, unless a usual one is among them, where free places refuse all.
-        self._dead: Words = np.zeros(0, dtype=np.uint64)
-        self._free: Words = _single_row(self._dead)
-        # By place, whether only its filter settles its doubts.
+        # The bits of free slots, and the same as a table with one row. A notification reads this
+        # table together with those of its attributes. It need not if one of these is usual: there
+        # free slots refuse every value.
+        self._free_bits: Words = np.zeros(0, dtype=np.uint64)
+        self._free_table: Words = _single_row(self._free_bits)
+        # By slot, whether it is odd.
         self._odd: _Flags = np.zeros(0, dtype=np.bool_)
-        # Places whose bits are those of a pair that is gone, and new pairs by place: if a place is
-        # in both, one has followed the other.
+        # Changes that the bitmaps do not show yet: slots of pairs that were removed, and the new
+        # filter of a slot. A slot in both lost one pair and was given to another.
         self._gone: set[int] = set()
         self._pending: dict[int, Filter] = {}
+        # How many pairs there were when the bitmaps were last built.
         self._built = 0
-        # Several may ask at once, and the first of them folds in what has changed.
-        self._folding = Lock()
-        self._rooms: list[Words] = []
-        # Which groups were found, as bytes -> their interfaces.
+        # Held while changes are written to the bitmaps, since several threads may match at once.
+        self._writing = Lock()
+        # Arrays for intermediate results: one, or none while a call of match_many uses it.
+        self._workspaces: list[Words] = []
+        # The groups that were found, as packed bits -> their interfaces.
         self._answers: dict[bytes, frozenset[Hashable]] = {}
         super().__init__(pairs)
 
@@ -95,7 +110,7 @@ class BitmapMatcher(Matcher):
     def _enter(self, filter: Filter, interface: Hashable) -> int:
         if self._slots is None:
             return -1
-        slot = self._slots.take(interface)
+        slot = self._slots.reserve(interface)
         if slot is None or len(self._pending) > self._built // 4:
             self._forget()
             return -1
@@ -107,34 +122,35 @@ class BitmapMatcher(Matcher):
             return
         if self._pending.pop(place, None) is None:
             self._gone.add(place)
-        self._slots.give_back(place)
+        self._slots.free(place)
 
     def _forget(self) -> None:
-        """Let the next match build everything anew."""
+        """Drop the bitmaps: the next match builds them anew."""
         self._slots = None
         self._attributes = {}
         self._gone = set()
         self._pending = {}
 
     def _ready(self) -> Slots:
-        """Bring the bitmaps up to date, and return the places."""
+        """Bring the bitmaps up to date, and return the slots."""
         slots = self._slots
         if slots is None or self._gone or self._pending:
-            with self._folding:
-                return self._folded()
+            with self._writing:
+                return self._updated()
         return slots
 
-    def _folded(self) -> Slots:
-        """Fold in what has changed, or build everything, and return the places."""
+    def _updated(self) -> Slots:
+        """Write the changes to the bitmaps, or build these anew, and return the slots."""
         slots = self._slots
         if slots is not None:
             self._write(slots)
             strays = sum(bitmaps.strays for bitmaps in self._attributes.values())
+            # Strays are tested one by one. With this many, building anew is cheaper.
             if strays > self._built // 8 + 8:
                 slots = None
         if slots is None:
             slots = self._build()
-        # Last of all: until then, whoever else asks waits for us.
+        # Last of all, because another thread that still sees changes here waits for the lock.
         self._gone, self._pending = set(), {}
         return slots
 
@@ -155,37 +171,38 @@ class BitmapMatcher(Matcher):
             new = [(slot, filter.get(name)) for slot, filter in pending.items()]
             for slot in bitmaps.write(new):
                 self._odd[slot] = True
-        # Where one pair has followed another, a place is as little free as it was.
+        # A slot in both sets had a pair and has another one: it was not free, and is not free now.
         changed = gone ^ pending.keys()
         if changed:
-            places = np.fromiter(changed, dtype=np.intp, count=len(changed))
-            np.bitwise_xor.at(self._dead, places // WORD, _bit(places))
+            numbers = np.fromiter(changed, dtype=np.intp, count=len(changed))
+            np.bitwise_xor.at(self._free_bits, numbers // WORD, bit_in_word(numbers))
 
     def _build(self) -> Slots:
+        """Give every pair a slot, build all bitmaps, and return the slots."""
         slots = Slots(interface for holders in self._pairs.values() for interface in holders)
         constrained: dict[str, list[tuple[int, Constraint]]] = {}
-        alive = np.zeros(slots.words * WORD, dtype=np.bool_)
+        taken = np.zeros(slots.words * WORD, dtype=np.bool_)
         for filter, holders in self._pairs.items():
             constraints = list(zip(filter.attributes, filter.terms, strict=True))
             for interface in holders:
-                slot = slots.take(interface)
-                assert slot is not None, "there is room for all"
+                slot = slots.reserve(interface)
+                assert slot is not None, "there is a slot for every pair"
                 holders[interface] = slot
                 slots.filters[slot] = filter
-                alive[slot] = True
+                taken[slot] = True
                 for name, constraint in constraints:
                     constrained.setdefault(name, []).append((slot, constraint))
         self._attributes = {
-            name: AttributeBitmaps(slots.words, listed, int(alive.sum()), self._cells)
+            name: AttributeBitmaps(slots.words, listed, int(taken.sum()), self._cells)
             for name, listed in constrained.items()
         }
-        self._dead = ~_packed(alive)
-        self._free = _single_row(self._dead)
-        self._odd = np.zeros(alive.size, dtype=np.bool_)
+        self._free_bits = ~packed(taken)
+        self._free_table = _single_row(self._free_bits)
+        self._odd = np.zeros(taken.size, dtype=np.bool_)
         for bitmaps in self._attributes.values():
-            bitmaps.free(self._dead)
+            bitmaps.free(self._free_bits)
             self._odd[bitmaps.odd] = True
-        self._built = int(alive.sum())
+        self._built = int(taken.sum())
         self._answers = {}
         self._slots = slots
         return slots
@@ -203,15 +220,16 @@ class BitmapMatcher(Matcher):
         refused: Words = reduce(or_, [table[2 * row + REFUSED] for table, row in rows])
         more: set[Hashable] = set()
         if slots.loose:
-            sure = np.flatnonzero(_bits(~blocked[slots.grouped :])) + slots.grouped * WORD
+            sure = np.flatnonzero(unpacked(~blocked[slots.grouped :])) + slots.grouped * WORD
             more.update(slots.interfaces[sure].tolist())
-        self._ask(slots, blocked & ~refused, notification, answer, more)
+        self._test_doubts(slots, blocked & ~refused, notification, answer, more)
         return answer.union(more) if more else answer
 
     def _rows(self, notification: Notification) -> list[tuple[Words, int]]:
-        """Return the table and the row of each attribute, and of free places if need be."""
+        """Return the table and the row of each attribute, and of the free slots if need be."""
         rows = []
-        closed = False
+        # Whether a usual attribute excludes the free slots. Its row UNKNOWN does not.
+        free_excluded = False
         try:
             for name, bitmaps in self._attributes.items():
                 value = notification.get(name, MISSING)
@@ -219,17 +237,17 @@ class BitmapMatcher(Matcher):
                     value = lookup(notification, name)
                 row = bitmaps.cells.row(value)
                 rows.append((bitmaps.table, row))
-                closed |= bitmaps.usual and row != UNKNOWN
+                free_excluded |= bitmaps.usual and row != UNKNOWN
         except AttributeError:
             check_notification(notification)
             raise
         if not rows:
             check_notification(notification)
-        if not closed:
-            rows.append((self._free, 0))
+        if not free_excluded:
+            rows.append((self._free_table, 0))
         return rows
 
-    def _ask(
+    def _test_doubts(
         self,
         slots: Slots,
         doubts: Words,
@@ -237,7 +255,10 @@ class BitmapMatcher(Matcher):
         answer: frozenset[Hashable],
         more: set[Hashable],
     ) -> None:
-        """Ask the filters in doubt, as long as their interface is not found."""
+        """Test the filters in doubt, and add to ``more`` the interfaces of those that match.
+
+        A filter is not tested if its interface is in ``answer`` or ``more`` already.
+        """
         for word in doubts.nonzero()[0].tolist():
             bits = int(doubts[word])
             while bits:
@@ -247,14 +268,14 @@ class BitmapMatcher(Matcher):
                 interface = slots.interfaces[slot]
                 if interface in answer or interface in more:
                     if word < slots.grouped:
-                        break  # all of the word is this interface's
+                        break  # all slots of this word belong to the interface
                 elif self._matches(slots, slot, notification):
                     more.add(interface)
 
     def _matches(self, slots: Slots, slot: int, notification: Notification) -> bool:
         self.counters.match_tests += 1
         filter = slots.filters[slot]
-        assert filter is not None, "only the bit of a pair is in doubt"
+        assert filter is not None, "a free slot is never in doubt"
         return filter.matches(notification)
 
     def _answer(self, key: bytes) -> frozenset[Hashable]:
@@ -264,7 +285,7 @@ class BitmapMatcher(Matcher):
             assert self._slots is not None
             numbers = np.flatnonzero(np.unpackbits(np.frombuffer(key, dtype=np.uint8)))
             answer = frozenset(self._slots.groups[i] for i in numbers.tolist())
-            if len(self._answers) >= _MEMORY:
+            if len(self._answers) >= _MAX_ANSWERS:
                 self._answers.clear()
             self._answers[key] = answer
         return answer
@@ -272,47 +293,51 @@ class BitmapMatcher(Matcher):
     # -- many notifications ------------------------------------------------------------------------
 
     def match_many(self, notifications: Iterable[Notification]) -> list[frozenset[Hashable]]:
-        """Return what ``match`` returns, for each of many; some hundred at a time."""
+        """Return what ``match`` returns, for each notification; works on some hundred at a time."""
         slots = self._ready()
         everything = list(notifications)
-        size = min(len(everything), max(16, _CHUNK // (slots.words * 8)))
-        room = self._take_room(size, slots.words)
+        # A bitmap takes 8 bytes for each word.
+        size = min(len(everything), max(16, _CHUNK_BYTES // (slots.words * 8)))
+        workspace = self._take_workspace(size, slots.words)
         result: list[frozenset[Hashable]] = []
         for start in range(0, len(everything), size or 1):
-            result += self._match_chunk(slots, everything[start : start + size], room)
-        self._rooms[:] = [room]
+            result += self._match_chunk(slots, everything[start : start + size], workspace)
+        self._workspaces[:] = [workspace]
         return result
 
-    def _take_room(self, size: int, words: int) -> Words:
-        """Return room to work in: to get it from the system takes longer than to fill it.
+    def _take_workspace(self, size: int, words: int) -> Words:
+        """Return an array for three bitmaps of each of some notifications.
 
-        Taken out for as long as it is used, so that two threads do not meet in it.
+        It is kept between calls, because to get the memory from the system takes longer than to
+        fill it. While a call uses it, it is not in the list, so that no two threads share it.
         """
         try:
-            room = self._rooms.pop()
+            workspace = self._workspaces.pop()
         except IndexError:
-            room = None
-        if room is None or room.shape[1] < size or room.shape[2] != words:
-            room = np.empty((3, size, words), dtype=np.uint64)
-        return room
+            workspace = None
+        if workspace is None or workspace.shape[1] < size or workspace.shape[2] != words:
+            workspace = np.empty((3, size, words), dtype=np.uint64)
+        return workspace
 
     def _match_chunk(
-        self, slots: Slots, chunk: list[Notification], room: Words
+        self, slots: Slots, chunk: list[Notification], workspace: Words
     ) -> list[frozenset[Hashable]]:
+        """Return the interfaces of each notification of a chunk; an *event* is its number."""
         readings = self._read(chunk)
         lines = [(bitmaps.table, 2 * read.rows) for bitmaps, read in readings]
-        doubting, doubts, spare = room[:, : len(chunk)]
+        doubting, doubts, spare = workspace[:, : len(chunk)]
         if not any(bitmaps.usual and read.inexact is None for bitmaps, read in readings):
-            lines.append((self._free, np.zeros(len(chunk), dtype=np.intp)))
+            lines.append((self._free_table, np.zeros(len(chunk), dtype=np.intp)))
         blocked = _union([(table, line + DOUBTED) for table, line in lines], doubting, spare)
         found = _found(slots, blocked)
-        # Events for which there is more to find.
+        # The events for which an interface may still be found.
         all_found = np.logical_and.reduce(found, axis=1)
         left = np.arange(len(chunk)) if slots.loose else (~all_found).nonzero()[0]
         if left.size:
             doubts, spare = doubts[: left.size], spare[: left.size]
             _union([(table, line.take(left) + REFUSED) for table, line in lines], doubts, spare)
-            # Who refuses is also in doubt: what differs is in doubt, and does not refuse.
+            # A refused row is doubted as well. So the bits that differ are those of the pairs that
+            # doubt the row and do not refuse it: the pairs in doubt.
             doubts ^= blocked.take(left, axis=0, out=spare, mode="clip")
             candidates = _candidates(slots, doubts, left, found)
             if candidates[0].size:
@@ -320,7 +345,7 @@ class BitmapMatcher(Matcher):
         return self._interfaces(slots, found, blocked)
 
     def _read(self, chunk: list[Notification]) -> list[tuple[AttributeBitmaps, Readings]]:
-        """Return where the values of each attribute lie."""
+        """Return, for each attribute, the rows of its values in these notifications."""
         readings = []
         try:
             for name, bitmaps in self._attributes.items():
@@ -347,45 +372,47 @@ class BitmapMatcher(Matcher):
         found: _Flags,
         blocked: Words,
     ) -> None:
-        """Settle the doubts about (event, place) pairs: by columns, or else by the filters."""
-        events, places = candidates
-        odd = self._odd.take(places)
+        """Settle (event, slot) pairs in doubt: by float ends, or else by a test of the filter."""
+        events, numbers = candidates
+        odd = self._odd.take(numbers)
         outside = np.zeros(odd.size, dtype=np.bool_)
         for bitmaps, read in readings:
             if read.inexact is not None:
                 odd |= read.inexact.take(events)
-            if bitmaps.columns is not None and read.floats is not None:
-                lows, highs = bitmaps.columns
+            if bitmaps.float_ends is not None and read.floats is not None:
+                lows, highs = bitmaps.float_ends
                 values = read.floats.take(events)
-                # What is no float lies outside of nothing: its row has refused who minds.
-                outside |= values < lows.take(places)
-                outside |= values > highs.take(places)
+                # Non-floats are NaN here, so both comparisons are false; their row already
+                # excluded the constraints that they do not meet.
+                outside |= values < lows.take(numbers)
+                outside |= values > highs.take(numbers)
         good = ~(outside | odd)
-        _accept(slots, events[good], places[good], found, blocked)
-        asked = int(np.count_nonzero(odd))
-        self.counters.match_tests += odd.size - asked
-        if not asked:
+        _accept(slots, events[good], numbers[good], found, blocked)
+        tested = int(np.count_nonzero(odd))
+        self.counters.match_tests += odd.size - tested
+        if not tested:
             return
-        for event, place in zip(events[odd].tolist(), places[odd].tolist(), strict=True):
-            group = slots.group_of_word[place // WORD]
+        for event, slot in zip(events[odd].tolist(), numbers[odd].tolist(), strict=True):
+            group = slots.group_of_word[slot // WORD]
             if group < len(slots.groups) and found[event, group]:
                 continue
-            if self._matches(slots, place, chunk[event]):
-                _accept(slots, np.array([event]), np.array([place]), found, blocked)
+            if self._matches(slots, slot, chunk[event]):
+                _accept(slots, np.array([event]), np.array([slot]), found, blocked)
 
     def _interfaces(self, slots: Slots, found: _Flags, blocked: Words) -> list[frozenset[Hashable]]:
-        """Return the interfaces of each event: of its groups, and of its loose places."""
+        """Return the interfaces of each event: those of its groups and of its loose slots."""
         answers: list[frozenset[Hashable]] = [frozenset()] * len(found)
         if slots.groups:
-            packed = np.packbits(found, axis=1)
-            keys = packed.view(f"V{packed.shape[1]}").reshape(-1).tolist()
+            # Eight groups to a byte; each row of bytes becomes one ``bytes`` object.
+            groups = np.packbits(found, axis=1)
+            keys = groups.view(f"V{groups.shape[1]}").reshape(-1).tolist()
             try:
                 answers = list(map(self._answers.__getitem__, keys))
             except KeyError:
                 answers = list(map(self._answer, keys))
         if not slots.loose:
             return answers
-        events, numbers = np.nonzero(_bits(~blocked[:, slots.grouped :]))
+        events, numbers = np.nonzero(unpacked(~blocked[:, slots.grouped :]))
         interfaces = slots.interfaces[numbers + slots.grouped * WORD].tolist()
         ends = np.searchsorted(events, np.arange(len(found) + 1)).tolist()
         return [
@@ -399,7 +426,7 @@ def _matcher(pairs: Iterable[Pair], cells: int) -> BitmapMatcher:
 
 
 def _found(slots: Slots, blocked: Words) -> _Flags:
-    """Return for which groups a bit is left at zero."""
+    """Return, for each event and group, whether a bit of the group is zero: a pair matches."""
     if not slots.groups:
         return np.zeros((*blocked.shape[:-1], 0), dtype=np.bool_)
     groups: Words = np.bitwise_and.reduceat(blocked[..., : slots.grouped], slots.starts, axis=-1)
@@ -407,10 +434,11 @@ def _found(slots: Slots, blocked: Words) -> _Flags:
 
 
 def _union(lines: list[tuple[Words, _Numbers]], union: Words, spare: Words) -> Words:
-    """Return the OR of the lines of each event."""
+    """Return the OR of the lines of each event, written to ``union``."""
     for i, (table, numbers) in enumerate(lines):
         if not i:
             table.take(numbers, axis=0, out=union, mode="clip")
+        # One line for all events, as of an attribute that none of them has, need not be copied.
         elif numbers[0] == numbers[-1] and (numbers == numbers[0]).all():
             union |= table[numbers[0]]
         else:
@@ -419,52 +447,43 @@ def _union(lines: list[tuple[Words, _Numbers]], union: Words, spare: Words) -> W
 
 
 def _single_row(line: Words) -> Words:
-    """Return a view of a line as a row of a table: who is refused is also in doubt."""
+    """Return a table of one row with the same line for REFUSED and DOUBTED, without a copy."""
     return np.broadcast_to(line, (2, line.size))
-
-
-def _bits(words: Words) -> _Flags:
-    """Return words as their bits, the lowest first."""
-    listed = np.ascontiguousarray(words, dtype="<u8").view(np.uint8)
-    return np.unpackbits(listed, axis=-1, bitorder="little").view(np.bool_)
-
-
-def _packed(bits: _Flags) -> Words:
-    """Return bits as words, the lowest first."""
-    return np.packbits(bits, bitorder="little").view("<u8").astype(np.uint64)
 
 
 def _candidates(
     slots: Slots, doubts: Words, left: _Numbers, found: _Flags
 ) -> tuple[_Numbers, _Numbers]:
-    """Return the (event, place) pairs in doubt whose interface is not found without them."""
-    # In numpy, nonzero is quick for what is flat and boolean.
+    """Return the (event, slot) pairs in doubt, without those of interfaces that are found.
+
+    ``doubts`` has a row for each event in ``left``, ``found`` one for every event.
+    """
+    # numpy's nonzero is fast for flat arrays of booleans.
     flat = doubts.reshape(-1)
     (doubted,) = (flat != 0).nonzero()
     events, words = np.divmod(doubted, doubts.shape[1])
-    if slots.loose:  # behind the groups, where nothing is found before it is asked
+    if slots.loose:  # loose slots have the group number after the last group: never found yet
         found = np.column_stack((found, np.zeros(len(found), dtype=np.bool_)))
     events = left.take(events)
     (unsettled,) = (~found[events, slots.group_of_word.take(words)]).nonzero()
-    (bits,) = _bits(flat.take(doubted.take(unsettled))).nonzero()
+    (bits,) = unpacked(flat.take(doubted.take(unsettled))).nonzero()
     index = unsettled.take(bits // WORD)
     return events.take(index), words.take(index) * WORD + bits % WORD
 
 
 def _accept(
-    slots: Slots, events: _Numbers, places: _Numbers, found: _Flags, blocked: Words
+    slots: Slots, events: _Numbers, numbers: _Numbers, found: _Flags, blocked: Words
 ) -> None:
-    """Write down that the filters at the places match the events."""
-    words = places // WORD
+    """Note that the filters of these slots match the events.
+
+    A slot of a group sets the flag of the group in ``found``; a loose slot clears its own bit in
+    ``blocked``.
+    """
+    words = numbers // WORD
     groups = slots.group_of_word.take(words)
     if not slots.loose:
         found[events, groups] = True
         return
     loose = groups == len(slots.groups)
-    np.bitwise_and.at(blocked, (events[loose], words[loose]), ~_bit(places[loose]))
+    np.bitwise_and.at(blocked, (events[loose], words[loose]), ~bit_in_word(numbers[loose]))
     found[events[~loose], groups[~loose]] = True
-
-
-def _bit(places: _Numbers) -> Words:
-    """Return the bit of each place in its word."""
-    return np.left_shift(_ONE, (places % WORD).astype(np.uint64))

@@ -1,10 +1,12 @@
-"""The cells that the values of one attribute fall into, and which of them a constraint reaches.
+"""Cells: the values of one attribute in numbered rows, and the rows that a constraint reaches.
 
-The two ordered domains are cut into cells at the ends of constraints: at every end where there are
-few enough, otherwise at quantiles of them. Cells are numbered in one sequence of *rows*: first
-those for what lies on no line, then the cells of numbers, then those of strings. Cuts are exact
-numbers; for values that float64 holds each is rounded *up* to the first such value after it, which
-is why no comparison of floats can err.
+Numbers and strings are two ordered lines (see ``constraints.extents``). Each line is cut into cells
+at the ends of constraints: at every end if these are few enough, otherwise at quantiles of the
+ends. All cells are numbered in one sequence of *rows*: first a row each for values that lie on
+neither line, then the cells of numbers, then the cells of strings.
+
+A cut between numbers is exact. To find the row of a float, each cut is replaced by its *threshold*,
+the first float64 after it. No float lies between the two, so the row is right without any rounding.
 """
 
 from __future__ import annotations
@@ -19,68 +21,73 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from posetlib.array_types import FloatArray
 from posetlib.constraints.base import Constraint
-from posetlib.intervals import complement, intersection, normal
-from posetlib.matching.footprints import (
+from posetlib.constraints.extents import (
     NUMBER_LINE,
     STRING_LINE,
     Answer,
-    Footprint,
+    Extent,
     Line,
     Piece,
-    footprint,
 )
+from posetlib.constraints.intervals import complement, intersection, normal
 from posetlib.values import MISSING, Number, exact
 
 __all__ = [
     "ABSENT",
     "UNKNOWN",
     "Cells",
-    "Floats",
     "Intervals",
-    "Ranges",
     "Reach",
     "Readings",
+    "RowRanges",
     "as_floats",
     "float_after",
 ]
 
-#: A value that is not read any further: every constraint is asked.
+#: The row of values whose place is not known, as of a subclass of str: every constraint is tested.
 UNKNOWN: Final = 0
-#: The attribute is not there.
+#: The row of notifications without the attribute.
 ABSENT: Final = 1
+# The row of values that are no number, string or boolean: sets, None, NaN and unknown objects.
 _OTHERS: Final = 2
+# The row of False; that of True follows it.
 _FALSE: Final = 3
+# The first row of numbers.
 _NUMBERS: Final = 5
 
+# Float64 holds every integer up to this size.
 _EXACT_INTEGERS: Final = 2.0**53
-# What numpy turns into float64 without loss; integers of 64 bits are looked at closer.
+# Types of which float64 holds every value.
 _SMALL: Final = frozenset(
     (float, np.float64, np.float32, np.float16, np.int8, np.int16, np.int32, np.uint8, np.uint16,
      np.uint32)
 )  # fmt: skip
+# Types of numbers that numpy turns into float64. Integers of 64 bits or more may lose digits.
 _NUMERIC: Final = _SMALL | {int, np.int64, np.uint64}
-_MEMORY: Final = 1 << 14
+# Strings of which the row is remembered. When there are more, all are forgotten.
+_MAX_STRINGS: Final = 1 << 14
 
-Floats = NDArray[np.float64]
-#: Half-open ranges of rows, disjoint and in order.
-Ranges = list[tuple[int, int]]
+#: Ranges of rows, each from its first row to before another; disjoint and in ascending order.
+RowRanges = list[tuple[int, int]]
 
 
 class Reach(NamedTuple):
-    """The rows that a constraint reaches: all values of a row satisfy it, or some may."""
+    """The rows that a constraint reaches."""
 
-    sure: Ranges
-    #: The first one is the row of values that are not read further.
-    possible: Ranges
+    #: The rows of which every value satisfies the constraint.
+    sure: RowRanges
+    #: The rows of which some value may satisfy the constraint. The first range is the row UNKNOWN.
+    possible: RowRanges
 
     @property
     def exact(self) -> bool:
-        """Whether the row of a value says all, unless it is that of values not read further."""
+        """Whether the row of a value tells if it satisfies the constraint, except row UNKNOWN."""
         return self.sure == self.possible[1:]
 
-    def doubted(self) -> Ranges:
-        """Return the rows of values that are read of which some may satisfy it, and not all."""
+    def doubted(self) -> RowRanges:
+        """Return the rows that are possible and not sure, except the row UNKNOWN."""
         if len(self.possible) == 2 and len(self.sure) < 2:  # a range, by far the most common
             ((first, last),) = self.possible[1:]
             if not self.sure:
@@ -93,7 +100,11 @@ class Reach(NamedTuple):
 
 
 class Intervals(NamedTuple):
-    """The rows that many intervals reach: sure from inner first to inner last, possible all."""
+    """The rows that many closed intervals reach.
+
+    Rows from ``first`` to before ``last`` are possible; of these, the rows from ``inner_first`` to
+    before ``inner_last`` are sure.
+    """
 
     first: NDArray[np.intp]
     inner_first: NDArray[np.intp]
@@ -102,19 +113,21 @@ class Intervals(NamedTuple):
 
 
 class Readings(NamedTuple):
-    """Where the values of many notifications lie."""
+    """The values of one attribute in many notifications."""
 
+    #: The row of each value.
     rows: NDArray[np.intp]
-    #: The values as float64, NaN for what is none; None where no value has been read as one.
-    floats: Floats | None
-    #: Whether each is a number that float64 does not hold, or not read further; None if none is.
+    #: The values as float64, NaN for a value that is none. None if no value was read as a float.
+    floats: FloatArray | None
+    #: Whether a value is a number that float64 does not hold, or is in the row UNKNOWN, so that
+    #: only a test of the filter can settle it. None if there is no such value.
     inexact: NDArray[np.bool_] | None
 
 
 class Cells:
-    """The rows of one attribute.
+    """The rows of one attribute. ``limit`` bounds the cells on each line.
 
-    >>> from posetlib.constraints.numbers import Numbers
+    >>> from posetlib.constraints import Numbers
     >>> cells = Cells([Numbers.interval(2, 5), Numbers.interval(3, 9)], limit=100)
     >>> cells.row(1), cells.row(2), cells.row(2.5), cells.row(3)
     (5, 6, 6, 7)
@@ -125,49 +138,52 @@ class Cells:
     def __init__(self, constraints: Collection[Constraint] = (), *, limit: int) -> None:
         number_ends: list[Any] = []
         string_ends: list[Any] = []
+        # A sample of a few constraints for each cell is enough to choose the cuts.
         for constraint in _sample(constraints, 4 * limit):
-            made = footprint(constraint)
-            for piece in made.numbers:
+            extent = constraint.extent()
+            for piece in extent.numbers:
                 number_ends += piece[:2]
-            for piece in made.strings:
+            for piece in extent.strings:
                 string_ends += piece[:2]
         self._number_cuts, few_numbers = _cuts(number_ends, NUMBER_LINE, limit)
         self._string_cuts, few_strings = _cuts(string_ends, STRING_LINE, limit)
-        #: Whether there are too many ends for a cut at each.
+        #: Whether there are too many ends for a cut at each of them.
         self.many_numbers, self.many_strings = not few_numbers, not few_strings
-        # The first float of each row of numbers but the first row. Before them are as many -inf as
-        # there are other rows, so that a search yields the number of a row.
+        # The threshold of each cut between numbers. As many -inf before them as there are rows
+        # before those of numbers, so that a binary search yields the row itself.
         self._thresholds = [-math.inf] * _NUMBERS + list(map(float_after, self._number_cuts))
         self._threshold_array = np.array(self._thresholds, dtype=np.float64)
+        # The first row of strings.
         self._strings = _NUMBERS + len(self._number_cuts) + 1
         #: The number of rows.
         self.size = self._strings + len(self._string_cuts) + 1
-        # Strings come again and again: they are searched once.
+        # Strings that came before -> their rows: most strings come again and again.
         self._rows_of_strings: dict[str, int] = {}
 
     # -- constraints -------------------------------------------------------------------------------
 
     def reach(self, constraint: Constraint) -> Reach:
         """Return the rows that a constraint reaches; O(log n) for each of its pieces."""
-        made = footprint(constraint)
-        sure: Ranges = []
-        possible: Ranges = [(UNKNOWN, UNKNOWN + 1)]
-        if made.others is not Answer.NO or made.booleans != (Answer.NO, Answer.NO):
-            self._reach_few(made, sure, possible)
+        extent = constraint.extent()
+        sure: RowRanges = []
+        possible: RowRanges = [(UNKNOWN, UNKNOWN + 1)]
+        if extent.others is not Answer.NO or extent.booleans != (Answer.NO, Answer.NO):
+            self._reach_off_lines(extent, sure, possible)
         for start, cuts, line, pieces in (
-            (_NUMBERS, self._number_cuts, NUMBER_LINE, made.numbers),
-            (self._strings, self._string_cuts, STRING_LINE, made.strings),
+            (_NUMBERS, self._number_cuts, NUMBER_LINE, extent.numbers),
+            (self._strings, self._string_cuts, STRING_LINE, extent.strings),
         ):
             for piece in pieces:
                 _reach_piece(start, cuts, line, piece, sure, possible)
-        if len(possible) > 2:  # parts of a union may touch one cell, and rows that touch are joined
+        if len(possible) > 2:  # several pieces may reach the same row: join ranges that touch
             sure, possible = list(normal(sure)), [possible[0], *normal(possible[1:])]
         return Reach(sure, possible)
 
     def reach_interval(self, low: Any, high: Any) -> tuple[int, int, int, int] | None:
-        """Return the rows that a closed interval reaches, quickly, or None if it cannot be told.
+        """Return first, inner first, inner last and last row of a closed interval; see Intervals.
 
-        The first row, the first that it fills, the first beyond those, and the first beyond all.
+        A faster ``reach`` for one interval; O(log n). None if an end is not surely a float64, or if
+        two cuts have the same threshold.
         """
         if self._fills is None:
             return None
@@ -180,8 +196,8 @@ class Cells:
         last = bisect_right(self._thresholds, high)
         return first, first + (lowest[first] != low), last + (highest[last] == high), last + 1
 
-    def reach_intervals(self, lows: Floats, highs: Floats) -> Intervals | None:
-        """Return the rows that many closed intervals reach, or None if it cannot be told."""
+    def reach_intervals(self, lows: FloatArray, highs: FloatArray) -> Intervals | None:
+        """Return the rows that many closed intervals reach; None if two cuts share a threshold."""
         if self._fills is None:
             return None
         lowest, highest = map(np.array, self._fills)
@@ -193,10 +209,11 @@ class Cells:
 
     @cached_property
     def _fills(self) -> tuple[list[float], list[float]] | None:
-        """For each row of numbers, the ends of a closed interval of floats that just fills it.
+        """For each row, the low and the high end of a closed interval that exactly fills the row.
 
-        NaN where there is none: an end may be as near to a cut as floats can tell without being the
-        same cut. None if there are cuts with no float between them.
+        NaN, which equals no end, in rows before those of numbers, and where no float is such an
+        end: a low end n fills only a row after the cut just before n, a high end n only a row
+        before the cut just after n. None if two cuts have the same threshold.
         """
         thresholds = self._thresholds[_NUMBERS:]
         if any(one == other for one, other in pairwise(thresholds)):
@@ -210,8 +227,9 @@ class Cells:
         return lowest, [*highest, math.inf]
 
     @staticmethod
-    def _reach_few(made: Footprint, sure: Ranges, possible: Ranges) -> None:
-        for row, answer in ((_OTHERS, made.others), *enumerate(made.booleans, _FALSE)):
+    def _reach_off_lines(extent: Extent, sure: RowRanges, possible: RowRanges) -> None:
+        """Add the rows of booleans and of other values that are neither numbers nor strings."""
+        for row, answer in ((_OTHERS, extent.others), *enumerate(extent.booleans, _FALSE)):
             if answer is not Answer.NO:
                 possible.append((row, row + 1))
             if answer is Answer.YES:
@@ -230,22 +248,23 @@ class Cells:
             return self._string_row(value)
         if value is MISSING:
             return ABSENT
-        return self._unusual_row(value)
+        return self._rare_row(value)
 
     def _string_row(self, value: str) -> int:
         row = self._rows_of_strings.get(value)
         if row is None:
             row = bisect_right(self._string_cuts, value) + self._strings
-            if len(self._rows_of_strings) >= _MEMORY:
+            if len(self._rows_of_strings) >= _MAX_STRINGS:
                 self._rows_of_strings.clear()
             self._rows_of_strings[value] = row
         return row
 
-    def _unusual_row(self, value: Any) -> int:
+    def _rare_row(self, value: Any) -> int:
+        """Return the row of a value of any type but float and str."""
         if isinstance(value, bool | np.bool_):
             return _FALSE + bool(value)
         if isinstance(value, str):
-            # A subclass may compare as it likes.
+            # A subclass of str may have a comparison of its own, so its place is not known.
             return self._string_row(str(value)) if type(value) is np.str_ else UNKNOWN
         number = exact(value)
         if number is None or number != number:
@@ -253,7 +272,7 @@ class Cells:
         return bisect_right(self._number_cuts, (number, 0)) + _NUMBERS
 
     def read(self, values: list[Any]) -> Readings:
-        """Return the rows of many values: at the speed of numpy where all are plain numbers."""
+        """Return the rows of many values; by numpy if all of them are floats or small integers."""
         kinds = set(map(type, values))
         floats = as_floats(values, kinds)
         if floats is not None:
@@ -269,6 +288,7 @@ class Cells:
         return self._read_mixed(values)
 
     def _read_mixed(self, values: list[Any]) -> Readings:
+        """Return the rows of values of several types, one by one."""
         rows = np.array([self.row(value) for value in values], dtype=np.intp)
         floats = np.full(len(values), np.nan)
         inexact = rows == UNKNOWN
@@ -282,22 +302,26 @@ class Cells:
         return Readings(rows, floats, inexact if inexact.any() else None)
 
 
-def as_floats(values: list[Any], kinds: set[type]) -> Floats | None:
-    """Return numbers of some types as float64, or None if that might lose anything."""
+def as_floats(values: list[Any], kinds: set[type]) -> FloatArray | None:
+    """Return values, of these types, as float64; None if one might not be the same number."""
     if not kinds <= _NUMERIC:
         return None
     try:
         floats = np.array(values, dtype=np.float64)
     except OverflowError:
         return None
-    # An integer just above 2**53 may be rounded to it, and none is rounded to less.
+    # An integer just above 2**53 may be rounded to 2**53, but none to a smaller float. So a float
+    # below 2**53 is exact, and infinity can only come from an infinite float.
     if kinds <= _SMALL or bool(((np.abs(floats) < _EXACT_INTEGERS) | np.isinf(floats)).all()):
         return floats
     return None
 
 
 def _sample(constraints: Collection[Constraint], size: int) -> Collection[Constraint]:
-    """Return the distinct constraints, or if those are too many, one of every so many of all."""
+    """Return the distinct constraints; if more than ``size``, every k-th of all constraints.
+
+    There k is chosen so that between ``size`` and 2 ``size`` constraints are returned.
+    """
     distinct = dict.fromkeys(constraints)
     if len(distinct) <= size:
         return distinct
@@ -305,13 +329,16 @@ def _sample(constraints: Collection[Constraint], size: int) -> Collection[Constr
 
 
 def _cuts(ends: list[Any], line: Line, limit: int) -> tuple[list[Any], bool]:
-    """Return where to cut a line: at every end, and whether so, or at quantiles, half as many."""
+    """Return where to cut a line, and whether there is a cut at every end.
+
+    With ``limit`` or more distinct ends, there are cuts at limit / 2 quantiles of the ends instead.
+    """
     distinct = set(ends)
     distinct -= set(line)
     if len(distinct) < limit:
         return sorted(distinct), True
     ends = sorted(end for end in ends if end not in line)
-    # Ends that many constraints share are the likelier to be chosen: all are in the list.
+    # The list keeps equal ends, so that an end of many constraints is more likely to be a quantile.
     quantiles = max(1, limit // 2)
     chosen = {ends[len(ends) * i // quantiles] for i in range(quantiles)}
     return sorted(chosen), False
@@ -322,10 +349,13 @@ def _reach_piece(
     cuts: Sequence[Any],
     line: Line,
     piece: Piece,
-    sure: Ranges,
-    possible: Ranges,
+    sure: RowRanges,
+    possible: RowRanges,
 ) -> None:
-    """Add the rows of a piece: those that it fills are sure, those that it touches possible."""
+    """Add the rows of a piece: those that it touches are possible, those that it fills are sure.
+
+    ``start`` is the first row of the line. A piece that is not sure makes no row sure.
+    """
     low, high, filled = piece
     if low == line.lowest:
         first = inner_first = 0
@@ -347,7 +377,9 @@ def _reach_piece(
 
 
 def float_after(cut: tuple[Number, int]) -> float:
-    """Return the first float64 that lies after a cut: not before the number, or beyond it.
+    """Return the threshold of a cut: the first float64 after it.
+
+    A cut (n, 0) lies just before the number n, a cut (n, 1) just after it.
 
     >>> float_after((2**53 + 1, 0)) == 2**53 + 2, float_after((0.5, 1)) > 0.5
     (True, True)
@@ -360,11 +392,12 @@ def float_after(cut: tuple[Number, int]) -> float:
 
 
 def _is_held(number: Number) -> bool:
-    """Return whether float64 surely holds a number."""
+    """Return whether a number is surely a float64: a float, or an integer up to 2**53."""
     return type(number) is float or (type(number) is int and abs(number) <= _EXACT_INTEGERS)
 
 
 def _nearest_float(number: Number) -> float:
+    """Return a number rounded to float64; infinity if it is too large."""
     try:
         return float(number)
     except OverflowError:

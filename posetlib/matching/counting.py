@@ -1,4 +1,7 @@
-"""The counting matcher: a filter matches when as many of its constraints hold as it has [G]."""
+"""The counting matcher: counts, for each filter, the constraints that a notification satisfies [G].
+
+A filter matches if the count equals the number of its constraints.
+"""
 
 from __future__ import annotations
 
@@ -8,26 +11,28 @@ from itertools import chain
 from operator import attrgetter
 from typing import Final
 
-from posetlib.change import Pair
-from posetlib.filters import Filter
-from posetlib.matching.base import Matcher, Notification, check_notification
+from posetlib.filters.filter import Filter
+from posetlib.graph.change import Pair
+from posetlib.matching.matcher import Matcher, Notification, check_notification
 from posetlib.matching.predicates import Predicates
 from posetlib.values import MISSING, lookup
 
 __all__ = ["CountingMatcher"]
 
+# The numbers of the filters that share a predicate; an attrgetter, so that ``map`` stays within C.
 _FILTERS: Final = attrgetter("filters")
 
 
 class CountingMatcher(Matcher):
     """Matches notifications by counting satisfied constraints, each evaluated once for all filters.
 
-    Always up to date: an add or remove costs O(log n) for each end of a range, and nothing is
-    built. A match costs a step for each constraint that the notification satisfies and each filter
-    that has it, and a step for each range that begins before the value or ends after it, whichever
-    are fewer. Memory is proportional to the filters and their constraints.
+    The index is always up to date: an add or remove costs O(log n) for each end of a range. A match
+    takes a step for each filter with a constraint that the notification satisfies, once for each
+    such constraint. It also takes a step for each range that begins before the value, or for each
+    that ends after it, whichever ranges are fewer. Memory is proportional to the filters and their
+    constraints.
 
-    >>> from posetlib.parsing import parse_filter
+    >>> from posetlib import parse_filter
     >>> matcher = CountingMatcher()
     >>> _ = matcher.add(parse_filter('type = "quote" and price in [20, 30]'), "I1")
     >>> _ = matcher.add(parse_filter('type = "quote"'), "I2")
@@ -37,18 +42,20 @@ class CountingMatcher(Matcher):
 
     def __init__(self, pairs: Iterable[Pair] = ()) -> None:
         self._attributes: dict[str, Predicates] = {}
-        # Number of a filter -> who holds it, how many constraints it has.
+        # Number of a filter -> the interfaces that hold it, and the number of its constraints.
         self._holders: dict[int, dict[Hashable, int]] = {}
         self._needed: dict[int, int] = {}
-        # Filters without a constraint match everything.
+        # The numbers of filters without a constraint, which match every notification.
         self._always: dict[int, None] = {}
-        # Interface -> how many filters it holds.
+        # Interface -> how many filters it holds. Once all interfaces are found, a match may stop.
         self._interfaces: Counter[Hashable] = Counter()
+        # The number for the next new filter.
         self._next = 0
         super().__init__(pairs)
 
     def _enter(self, filter: Filter, interface: Hashable) -> int:
         self._interfaces[interface] += 1
+        # A filter that another interface holds has its number already.
         for number in self._pairs[filter].values():
             return number
         number = self._next
@@ -87,7 +94,7 @@ class CountingMatcher(Matcher):
             value = lookup(notification, name)
             if value is not MISSING:
                 satisfied = predicates.satisfied(value, notification)
-                # Some thousand steps for each attribute, and all of them within C.
+                # Thousands of steps for each attribute, so they must all run within C.
                 counts.update(chain.from_iterable(map(_FILTERS, satisfied)))
         needed, holders = self._needed, self._holders
         answer: set[Hashable] = set()

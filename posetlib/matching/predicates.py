@@ -1,7 +1,7 @@
 """The distinct constraints of one attribute, indexed by the values that satisfy them.
 
-Single values are found by hash, ranges of numbers and of strings by their ends in sorted lists;
-what is left is asked, each distinct constraint once.
+Constraints on single values are found by hash, and ranges of numbers and of strings by their ends
+in sorted lists. Every other constraint is tested, once for all filters that share it.
 """
 
 from __future__ import annotations
@@ -13,11 +13,12 @@ import numpy as np
 from sortedcontainers import SortedKeyList
 
 from posetlib.constraints.base import Constraint
-from posetlib.matching.footprints import Answer, Footprint, Piece, footprint, is_point
+from posetlib.constraints.extents import Answer, Piece
 from posetlib.values import exact
 
 __all__ = ["Predicate", "Predicates"]
 
+# The domains of values. The first two are also the places of their ranges in ``_ranges``.
 _STRING: Final = 0
 _NUMBER: Final = 1
 _BOOLEAN: Final = 2
@@ -42,16 +43,18 @@ class Predicates:
 
     def __init__(self) -> None:
         self._known: dict[Constraint, Predicate] = {}
-        #: (domain, value) -> predicates.
+        #: (domain, value) -> the predicates that this value satisfies.
         self._points: dict[tuple[int, Hashable], dict[Predicate, None]] = {}
+        #: The ranges of strings, and those of numbers.
         self._ranges = (_Ranges(), _Ranges())
-        self._asked: dict[Predicate, None] = {}
+        #: The predicates without an index: each of them is tested with every value.
+        self._unindexed: dict[Predicate, None] = {}
 
     def __bool__(self) -> bool:
         return bool(self._known)
 
     def add(self, constraint: Constraint, filter: int) -> None:
-        """Let a filter have a constraint."""
+        """Note that a filter has a constraint."""
         predicate = self._known.get(constraint)
         if predicate is None:
             predicate = self._known[constraint] = Predicate(constraint)
@@ -59,7 +62,7 @@ class Predicates:
         predicate.filters[filter] = None
 
     def remove(self, constraint: Constraint, filter: int) -> None:
-        """Take a constraint from a filter that has it."""
+        """Note that a filter is gone that had a constraint."""
         predicate = self._known[constraint]
         del predicate.filters[filter]
         if not predicate.filters:
@@ -67,22 +70,23 @@ class Predicates:
             self._place(predicate, enter=False)
 
     def _place(self, predicate: Predicate, *, enter: bool) -> None:
-        made = footprint(predicate.constraint)
-        if not _sure(made):
+        """Add a predicate to the index (``enter``), or remove it from there."""
+        extent = predicate.constraint.extent()
+        if extent.others is not Answer.NO or not extent.is_sure:
             if enter:
-                self._asked[predicate] = None
+                self._unindexed[predicate] = None
             else:
-                del self._asked[predicate]
+                del self._unindexed[predicate]
             return
-        for domain, pieces in ((_STRING, made.strings), (_NUMBER, made.numbers)):
+        for domain, pieces in ((_STRING, extent.strings), (_NUMBER, extent.numbers)):
             for piece in pieces:
-                if not is_point(piece):
+                if not piece.is_point:
                     self._ranges[domain].place(piece, predicate, enter=enter)
                 elif domain == _STRING:
                     self._place_point((_STRING, piece.low), predicate, enter=enter)
                 else:
                     self._place_point((_NUMBER, piece.low[0]), predicate, enter=enter)
-        for value, answer in enumerate(made.booleans):
+        for value, answer in enumerate(extent.booleans):
             if answer is Answer.YES:
                 self._place_point((_BOOLEAN, value), predicate, enter=enter)
 
@@ -98,9 +102,9 @@ class Predicates:
     def satisfied(self, value: Any, notification: Mapping[str, Any]) -> list[Predicate]:
         """Return the predicates that a value satisfies, each once."""
         if isinstance(value, str) and type(value) not in (str, np.str_):
-            # A subclass may compare as it likes: everybody is asked.
-            return _asked(self._known.values(), value, notification)
-        found = _asked(self._asked, value, notification)
+            # A subclass of str may have a comparison of its own: every predicate is tested.
+            return _tested(self._known.values(), value, notification)
+        found = _tested(self._unindexed, value, notification)
         if isinstance(value, bool | np.bool_):
             found += self._points.get((_BOOLEAN, int(value)), ())
             return found
@@ -115,29 +119,22 @@ class Predicates:
         return found
 
 
-def _asked(
+def _tested(
     predicates: Iterable[Predicate], value: Any, notification: Mapping[str, Any]
 ) -> list[Predicate]:
+    """Return those of the predicates that a value satisfies, by a test of each."""
     return [each for each in predicates if each.constraint.matches_in(value, notification)]
 
 
-def _sure(made: Footprint) -> bool:
-    """Return whether an index can say all about a constraint."""
-    return made.others is Answer.NO and all(piece.sure for piece in made.numbers + made.strings)
-
-
-_Entry = tuple[Any, Any, Predicate]
-
-
 class _Ranges:
-    """Half-open ranges between cuts, by both ends."""
+    """Ranges between two cuts on one line, sorted by both ends (see ``constraints.extents``)."""
 
     def __init__(self) -> None:
         self._by_low = SortedKeyList(key=lambda entry: entry[0])
         self._by_high = SortedKeyList(key=lambda entry: entry[1])
 
     def place(self, piece: Piece, predicate: Predicate, *, enter: bool) -> None:
-        """Take a range in, or out; O(log n), unless very many share both ends."""
+        """Add a range (``enter``), or remove it; O(log n), unless very many share both ends."""
         entry = (piece.low, piece.high, predicate)
         for listed in (self._by_low, self._by_high):
             if enter:
@@ -146,10 +143,10 @@ class _Ranges:
                 listed.remove(entry)
 
     def around(self, cut: Any) -> list[Predicate]:
-        """Return the predicates of the ranges that hold what is after a cut.
+        """Return the predicates of the ranges that contain the value just after a cut.
 
-        Looks through the ranges that begin before it, or through those that end after it, of which
-        there are fewer.
+        Goes through all ranges that begin at the cut or before it, or through all that end after
+        it, whichever are fewer.
         """
         begun = self._by_low.bisect_key_right(cut)
         ended = self._by_high.bisect_key_right(cut)

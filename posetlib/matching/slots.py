@@ -1,8 +1,9 @@
-"""Where the bits of (filter, interface) pairs lie: whole words to an interface that fills some.
+"""Slots: which bit of a bitmap belongs to which (filter, interface) pair.
 
-An interface with many filters has a *group* of words to itself, so that whether it is found is one
-look at a range of words. The filters of interfaces that hold few, and those that find no room in
-their group, lie *loose* behind the groups, and are read bit by bit.
+An interface with many filters has a *group*: some words of the bitmap that no other interface uses.
+Whether a filter of the interface matches is then read from whole words. The other slots are
+*loose*: they lie behind the groups and are read bit by bit. Pairs of interfaces with few filters
+have loose slots, and so have pairs that came when their group was full.
 """
 
 from __future__ import annotations
@@ -14,56 +15,65 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from posetlib.filters import Filter
-from posetlib.matching.bitmaps import WORD
+from posetlib.bits import WORD
+from posetlib.filters.filter import Filter
 
 __all__ = ["Slots"]
 
-# Half a word: below that, bits of others had better share it.
-_GROUP: Final = WORD // 2
-# Room for so many more, before everything is laid out anew.
-_ROOM: Final = 16
+# Filters that an interface must hold to get a group: half a word of them. With fewer filters more
+# than half of the bits would stay unused.
+_MIN_GROUP: Final = WORD // 2
+# One free slot is kept for every 16 pairs, so that new pairs find slots before all are assigned
+# anew.
+_PAIRS_PER_FREE_SLOT: Final = 16
 
 
 class Slots:
-    """The places of pairs, some of them free.
+    """The slots of pairs. A slot is the number of a bit; one without a pair is *free*.
+
+    The numbers of the slots of word w run from 64 w to 64 w + 63.
 
     >>> slots = Slots(["I1"] * 100 + ["I2"])
-    >>> slots.groups, slots.take("I1"), slots.take("I2") // 64 >= slots.grouped
+    >>> slots.groups, slots.reserve("I1"), slots.reserve("I2") // 64 >= slots.grouped
     (['I1'], 0, True)
     """
 
     def __init__(self, interfaces: Iterable[Hashable]) -> None:
         counts = Counter(interfaces)
         #: The interfaces that have a group, and the first word of each.
-        self.groups = [each for each, count in counts.items() if count >= _GROUP]
+        self.groups = [each for each, count in counts.items() if count >= _MIN_GROUP]
         widths = [_words(counts[each]) for each in self.groups]
         self.starts: NDArray[np.intp] = np.cumsum([0, *widths])[:-1].astype(np.intp)
-        #: The number of words in groups, and of all words.
+        #: The number of words in groups, which come first, and the number of all words.
         self.grouped = sum(widths)
         total = sum(counts.values())
         few = total - sum(counts[each] for each in self.groups)
-        self.words = self.grouped + _words(few + total // _ROOM)
-        #: For each word the number of its group, beyond all groups if it has none.
+        self.words = self.grouped + _words(few + total // _PAIRS_PER_FREE_SLOT)
+        #: For each word the number of its group; for a word of loose slots the number of groups.
         self.group_of_word: NDArray[np.intp] = np.repeat(
             np.arange(len(widths) + 1), [*widths, self.words - self.grouped]
         )
+        #: By slot, the filter and the interface of its pair; None for a free slot.
         self.filters: list[Filter | None] = [None] * (self.words * WORD)
         self.interfaces: NDArray[np.object_] = np.empty(self.words * WORD, dtype=object)
-        #: How many pairs lie loose.
+        #: How many pairs have a loose slot.
         self.loose = 0
-        # Free places, the first one last; those of groups by interface.
-        self._loose = _free(self.grouped, self.words)
-        self._free = {
-            each: _free(start, start + width)
+        # The free loose slots, and the free slots of each group by interface. The lowest number is
+        # last, where ``pop`` takes it.
+        self._free_loose = _descending(self.grouped, self.words)
+        self._free_in_group = {
+            each: _descending(start, start + width)
             for each, start, width in zip(self.groups, self.starts.tolist(), widths, strict=True)
         }
 
-    def take(self, interface: Hashable) -> int | None:
-        """Return a free place for a filter of an interface, or None if there is none; O(1)."""
-        free = self._free.get(interface)
+    def reserve(self, interface: Hashable) -> int | None:
+        """Assign a free slot to a pair of an interface, and return it, None if none is left; O(1).
+
+        The slot lies in the group of the interface if there is one that is not full.
+        """
+        free = self._free_in_group.get(interface)
         if not free:
-            free = self._loose
+            free = self._free_loose
             if not free:
                 return None
             self.loose += 1
@@ -71,19 +81,21 @@ class Slots:
         self.interfaces[slot] = interface
         return slot
 
-    def give_back(self, slot: int) -> None:
-        """Let a place be taken again; O(1)."""
+    def free(self, slot: int) -> None:
+        """Let a slot be free; O(1)."""
         if slot < self.grouped * WORD:
-            self._free[self.interfaces[slot]].append(slot)
+            self._free_in_group[self.interfaces[slot]].append(slot)
         else:
-            self._loose.append(slot)
+            self._free_loose.append(slot)
             self.loose -= 1
         self.filters[slot] = self.interfaces[slot] = None
 
 
 def _words(count: int) -> int:
-    return -(-(count + count // _ROOM + 1) // WORD)
+    """Return how many words hold this many pairs, and some free slots, at least one."""
+    return -(-(count + count // _PAIRS_PER_FREE_SLOT + 1) // WORD)
 
 
-def _free(start: int, stop: int) -> list[int]:
+def _descending(start: int, stop: int) -> list[int]:
+    """Return the slots of the words from ``start`` to before ``stop``, the highest first."""
     return list(range(start * WORD, stop * WORD))[::-1]

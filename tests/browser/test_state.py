@@ -9,7 +9,7 @@ from browser.config import Config, Limits
 from browser.generating import generate, parameters_from
 from browser.sources import SourceError
 from browser.state import Library, edits_of, from_query, recipe_of, with_edit
-from posetlib.generating import Parameters, filter_columns
+from posetlib.generating import Parameters, generated_filters
 
 
 @pytest.mark.parametrize(
@@ -52,7 +52,7 @@ def test_filters_are_those_of_the_jobs() -> None:
     for kind in ("uniform", "narrow", "zipf", "variable", "mixed", "strings"):
         source = generate(parameters_from({"filters": "40", "kind": kind, "decimals": "3"}))
         p = Parameters(filters=40, kind=kind, interfaces=4, seed=7)
-        assert [str(each.item) for each in source.operations] == filter_columns(
+        assert [str(each.item) for each in source.operations] == generated_filters(
             p, range(40)
         ).texts()
 

@@ -7,6 +7,7 @@ import ipaddress
 import itertools
 import json
 import pickle
+import random
 from collections.abc import Iterator
 from typing import Any
 
@@ -416,3 +417,88 @@ def test_new_kinds_in_a_table() -> None:
     assert table.match({"a": "10.0.0.1"}) == {"I1", "I2"}
     assert table.match({"a": "10.0.0.7"}) == {"I1"}
     assert table.roots() == (network("10.0.0.0/29"),)
+
+
+# -- canonical kinds -------------------------------------------------------------------------------
+
+
+class CanonicalNetwork(Network):
+    """Networks with the same addresses are equal, and a table may rely on it."""
+
+    kind = "test-canonical-network"
+
+    def is_canonical(self) -> bool:
+        return True
+
+
+def fifty_networks(kind: type[Network]) -> list[pl.Filter]:
+    """Networks in each other, those of all lengths in turns, and many beside one another."""
+    drawn = random.Random(5)
+    texts = [f"10.{drawn.randrange(4)}.{drawn.randrange(256)}.0" for _ in range(50)]
+    lengths = itertools.cycle((16, 24, 20, 22, 23))
+    return [
+        pl.Filter({"a": kind(str(ipaddress.ip_network((text, length), strict=False)))})
+        for text, length in zip(texts, lengths, strict=False)
+    ]
+
+
+def test_a_kind_of_ones_own_that_says_is_canonical_spares_the_search_for_equivalents() -> None:
+    tables = {}
+    for kind in (Network, CanonicalNetwork):
+        table: pl.PosetForest[pl.Filter] = pl.PosetForest(index=False)
+        for i, each in enumerate(fifty_networks(kind)):
+            table.add(each, f"I{i}")
+        table.check()
+        tables[kind] = table
+    searching, sparing = tables[Network], tables[CanonicalNetwork]
+    assert searching == sparing
+    assert len(sparing) > 30
+    assert sparing.counters.covering_tests < searching.counters.covering_tests
+
+
+@pytest.mark.parametrize("structure", ["fp", "pf", "bf", "nrf"])
+@pytest.mark.parametrize("index", [False, True])
+def test_an_absent_filter_of_a_canonical_kind_is_known_to_be_absent(
+    structure: str, index: bool
+) -> None:
+    for kind in (Network, CanonicalNetwork):
+        table = pl.make_table(structure, index=index)
+        for i, each in enumerate(fifty_networks(kind)):
+            table.add(each, f"I{i}")
+        table.counters.reset()
+        absent = pl.Filter({"a": kind("10.0.0.0/30")})
+        assert absent not in table
+        assert not table.discard(absent, "I3")
+        with pytest.raises(pl.UnknownEntryError):
+            table.remove(absent, "I3")
+        assert (table.counters.covering_tests == 0) == (kind is CanonicalNetwork)
+        # One filter that is not canonical may be the equivalent of any other.
+        table.add(pl.Filter({"a": Network("192.168.0.0/16")}), "I0")
+        table.counters.reset()
+        assert absent not in table
+        assert table.counters.covering_tests > 0
+
+
+def test_an_isa_is_not_canonical_and_its_equivalent_of_another_hierarchy_is_found() -> None:
+    down = pl.TypeHierarchy({"B": ["A"], "C": ["B"]})
+    up = pl.TypeHierarchy({"C": ["A"], "B": ["C"]})
+    one = pl.parse_filter("type isa B", types=down)
+    other = pl.parse_filter("type isa C", types=up)
+    assert one != other
+    assert one.covers(other)
+    assert other.covers(one)
+    assert not any(each.constraints["type"].is_canonical() for each in (one, other))
+    assert pl.parse_filter("x > 3").constraints["x"].is_canonical()
+    assert not Network("10.0.0.0/8").is_canonical()
+    for structure, index in itertools.product(["fp", "pf", "bf", "nrf", "linear"], [False, True]):
+        table = pl.make_table(structure, index=index)
+        table.add(pl.parse_filter("x > 3"), "I0")
+        table.add(one, "I1")
+        table.add(other, "I2")
+        assert list(table) == [pl.parse_filter("x > 3"), one], structure
+        assert table.interfaces(other) == {"I1", "I2"}, structure
+        assert other in table
+        table.remove(other, "I1")
+        table.remove(one, "I2")
+        assert one not in table
+        table.check()

@@ -14,9 +14,8 @@ from hypothesis import strategies as st
 
 import posetlib as pl
 from posetlib.constraints.numbers import Numbers
-from posetlib.matching.bitmaps import WORD, AttributeBitmaps
+from posetlib.matching.attribute_bitmaps import WORD, AttributeBitmaps
 from posetlib.matching.cells import ABSENT, UNKNOWN, Cells, float_after
-from posetlib.matching.footprints import footprint
 from posetlib.matching.slots import Slots
 
 from .worlds import VALUES, random_filter
@@ -62,9 +61,9 @@ def test_rows_are_sound(limit: int, seed: int) -> None:
 
 
 def test_with_a_cut_at_each_end_nothing_on_the_lines_is_in_doubt() -> None:
-    made = [c for c in _constraints(1) if all(p.sure for p in sum(footprint(c)[:2], ()))]
+    made = [c for c in _constraints(1) if all(p.sure for p in sum(c.extent()[:2], ()))]
     cells = Cells(made, limit=1000)
-    exact = [cells.reach(c).exact for c in made if footprint(c).others.name != "MAYBE"]
+    exact = [cells.reach(c).exact for c in made if c.extent().others.name != "MAYBE"]
     assert len(exact) > 10
     assert all(exact)
 
@@ -163,14 +162,14 @@ def test_bits_written_one_by_one_are_those_filled_in_at_once(limit: int, usual: 
 def test_places_are_taken_once_and_given_back() -> None:
     slots = Slots([*["I1"] * 100, *["I2"] * 40, "I3"])
     assert slots.groups == ["I1", "I2"]
-    taken = [slots.take(interface) for interface in ["I1"] * 100 + ["I2"] * 40 + ["I3"]]
+    taken = [slots.reserve(interface) for interface in ["I1"] * 100 + ["I2"] * 40 + ["I3"]]
     assert None not in taken
     assert len(set(taken)) == len(taken)
     assert slots.loose == 1
-    slots.give_back(taken[-1])  # type: ignore[arg-type]
+    slots.free(taken[-1])  # type: ignore[arg-type]
     assert slots.loose == 0
-    while slots.take("I1") is not None:
+    while slots.reserve("I1") is not None:
         pass
-    assert slots.take("I2") is not None, "a group is not there for others"
-    slots.give_back(taken[0])  # type: ignore[arg-type]
-    assert slots.take("I1") == taken[0]
+    assert slots.reserve("I2") is not None, "a group is not there for others"
+    slots.free(taken[0])  # type: ignore[arg-type]
+    assert slots.reserve("I1") == taken[0]

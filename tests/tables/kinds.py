@@ -9,12 +9,13 @@ from typing import Any
 
 import pytest
 
-from posetlib import columns, indexed_search, sieve
 from posetlib.constraints.numbers import Numbers
 from posetlib.constraints.types import TypeHierarchy
-from posetlib.filters import Filter
-from posetlib.parsing import parse_filter
-from posetlib.structures import (
+from posetlib.filters.filter import Filter
+from posetlib.filters.parsing import parse_filter
+from posetlib.search import box_matrix, sieve
+from posetlib.search import indexed as indexed_search
+from posetlib.tables import (
     BalancedForest,
     FiltersPoset,
     LinearTable,
@@ -213,8 +214,8 @@ def index_short_lists(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(indexed_search, "_SHORT", 2)
     monkeypatch.setattr(indexed_search, "_FEW", 3)
     monkeypatch.setattr(sieve, "_SIDE", 2)
-    monkeypatch.setattr(sieve, "_MAX_LINES", 3)
+    monkeypatch.setattr(sieve, "_MAX_AXES", 3)
     monkeypatch.setattr(sieve, "_ROOM", 2)
     monkeypatch.setattr(sieve, "_PIECE", 5)
     monkeypatch.setattr(sieve, "_PIECE_MASK", 31)
-    monkeypatch.setattr(columns, "_PIVOTS", 2)
+    monkeypatch.setattr(box_matrix, "_PIVOTS", 2)

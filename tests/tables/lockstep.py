@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from posetlib.change import Change
 from posetlib.errors import UnknownEntryError
-from posetlib.forwards import forwards_sets
-from posetlib.snapshot import Snapshot
-from posetlib.structures import Table
+from posetlib.graph.change import Change
+from posetlib.tables import Table
+from posetlib.tables.forwards import forwards_sets
+from posetlib.tables.snapshot import Snapshot
 from tests.tables.kinds import EXACT, KINDS, World
 
 Pairs = tuple[tuple[Any, Any], ...]

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from posetlib.errors import InvariantError
-from posetlib.nodes import insert, remove
-from posetlib.parsing import parse_filter
-from posetlib.snapshot import Snapshot
-from posetlib.structures import FiltersPoset, Table, make_table
+from posetlib.filters.parsing import parse_filter
+from posetlib.graph.nodes import insert, remove
+from posetlib.tables import FiltersPoset, Table, make_table
+from posetlib.tables.snapshot import Snapshot
 
 STRUCTURES = ("fp", "pf", "bf", "nrf", "linear")
 FORESTS = ("pf", "bf", "nrf")
@@ -288,7 +288,7 @@ class TestInterfaces:
 
     def test_forwards_sets_that_differ(self, monkeypatch: pytest.MonkeyPatch) -> None:
         # Given the other invariants the mechanisms agree: only one of them gone wrong tells.
-        from posetlib import forwards
+        from posetlib.tables import forwards
 
         def wrong(nodes: Any, _top: Any, _wanted: Any) -> Any:
             return ((each, frozenset({"I0"})) for each in nodes)

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from posetlib.change import Change
 from posetlib.errors import UnknownEntryError
-from posetlib.filters import Filter
-from posetlib.structures import Table, make_table
+from posetlib.filters.filter import Filter
+from posetlib.graph.change import Change
+from posetlib.tables import Table, make_table
 from tests.tables.kinds import KINDS, RANGES, SETS, index_short_lists, letters_filter, without_index
 
 A, B, AB, BC, ABC, NONE = (frozenset(letters) for letters in ("a", "b", "ab", "bc", "abc", ""))

@@ -8,10 +8,10 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from posetlib.diff import Diff, diff
-from posetlib.forwards import forwards_sets
-from posetlib.parsing import parse_filter
-from posetlib.structures import make_table
+from posetlib.filters.parsing import parse_filter
+from posetlib.tables import make_table
+from posetlib.tables.diff import Diff, diff
+from posetlib.tables.forwards import forwards_sets
 from tests.tables.kinds import KINDS, SETS
 
 A, B, C = (parse_filter(text) for text in ("x in [0, 50]", "x in [10, 40]", "x in [20, 30]"))

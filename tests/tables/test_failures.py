@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from posetlib.structures import Table
+from posetlib.tables import Table
 from tests.tables.kinds import BOXES, KINDS, WORDS, World
 from tests.tables.lockstep import picture
 
@@ -30,16 +30,16 @@ class Fragile:
 
 def anatomy(table: Table) -> Any:
     """All that a table consists of, order included."""
-    links = table._links
+    links, index = table._links, table._interface_index
     everyone = [links.top, *links.nodes.values()]
     return (
         picture(table),
         [(node.item, node.serial, list(node.interfaces.items())) for node in everyone],
         [[each.serial for each in node.parents] for node in everyone],
         [[each.serial for each in node.children] for node in everyone],
-        [links.index_of(node) for node in everyone],
+        [None if index is None else index.below(node) for node in everyone],
         [sorted(map(str, node.aliases)) for node in everyone],
-        {kind: [node.serial for node in roots] for kind, roots in links.roots_by_kind.items()},
+        {part: [node.serial for node in roots] for part, roots in links.roots_by_part.items()},
         {each: {node.serial for node in nodes} for each, nodes in links.holders.items()},
         {item: node.serial for item, node in links.aliases.items()},
         [_rows(node) for node in everyone],

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from posetlib.forwards import forwards_excess, forwards_sets
-from posetlib.parsing import parse_filter
-from posetlib.snapshot import Snapshot, SnapshotNode
-from posetlib.structures import Table, make_table
+from posetlib.filters.parsing import parse_filter
+from posetlib.tables import Table, make_table
+from posetlib.tables.forwards import forwards_excess, forwards_sets
+from posetlib.tables.snapshot import Snapshot, SnapshotNode
 from tests.tables.kinds import KINDS, SETS
 
 A, B, C, D, E = (

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from posetlib.errors import UnknownEntryError
-from posetlib.parsing import parse_filter
-from posetlib.structures import PosetForest, Table, make_table
+from posetlib.filters.parsing import parse_filter
+from posetlib.tables import PosetForest, Table, make_table
 from tests.tables.kinds import KINDS, WORDS
 
 

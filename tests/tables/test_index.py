@@ -16,10 +16,10 @@ import numpy as np
 import pytest
 
 import posetlib as pl
-from posetlib import indexed_search
-from posetlib.boxes import BoxReader, ends
 from posetlib.constraints.strings import Strings
-from posetlib.structures import make_table
+from posetlib.search import indexed as indexed_search
+from posetlib.tables import make_table
+from posetlib.tables.filter_boxes import FilterBoxes
 from tests.matching.worlds import VALUES, Backwards, random_filter, random_notification, ranges
 from tests.tables.kinds import index_short_lists
 
@@ -217,12 +217,12 @@ def test_without_an_index_every_comparison_counts() -> None:
     for i, filter in enumerate(filters):
         table.add(filter, i)
     assert table.counters.covering_tests > 0
-    assert table.copy()._indexed is False
-    assert pickle.loads(pickle.dumps(table))._indexed is False
+    assert table.copy()._uses_index is False
+    assert pickle.loads(pickle.dumps(table))._uses_index is False
 
 
 def pairwise_ends(box: Any) -> list[tuple[float, float]]:
-    return [*zip(ends(box)[::2], ends(box)[1::2], strict=True)]
+    return [*zip(box.ends()[::2], box.ends()[1::2], strict=True)]
 
 
 class TestBoxes:
@@ -232,22 +232,22 @@ class TestBoxes:
         random = Random(4)
         filters = [*every_kind(4, 260), *Random(2).sample(grid_ranges(), 40)]
         random.shuffle(filters)
-        reader = BoxReader()
+        reader = FilterBoxes()
         seen = {True: 0, False: 0}
         for one, other in product(filters, repeat=2):
             outer, inner = reader.read(one), reader.read(other)
             if outer is None or inner is None:
                 continue
-            there = dict(zip(inner[5].lines, pairwise_ends(inner), strict=True))
+            there = dict(zip(inner.shape.axes, pairwise_ends(inner), strict=True))
             contains = all(
-                low <= there[line][0] and high <= there[line][1] if line in there else False
-                for line, (low, high) in zip(outer[5].lines, pairwise_ends(outer), strict=True)
+                low <= there[axis][0] and high <= there[axis][1] if axis in there else False
+                for axis, (low, high) in zip(outer.shape.axes, pairwise_ends(outer), strict=True)
             )
-            if outer[5].exact and inner[5].exact:
+            if outer.shape.exact and inner.shape.exact:
                 assert contains == one.covers(other), (str(one), str(other))
             elif one.covers(other):
                 assert contains, (str(one), str(other))
-                assert outer[6] & ~inner[6] == 0, (str(one), str(other))
+                assert outer.gaps & ~inner.gaps == 0, (str(one), str(other))
             seen[contains] += 1
         assert min(seen.values()) > 1000
 
@@ -269,9 +269,9 @@ class TestBoxes:
         ],
     )
     def test_what_is_exact(self, text: str, exact: bool) -> None:
-        box = BoxReader().read(pl.parse_filter(text))
+        box = FilterBoxes().read(pl.parse_filter(text))
         assert box is not None
-        assert box[5].exact is exact
+        assert box.shape.exact is exact
 
     def test_no_precision_is_lost_to_float64(self) -> None:
         """2**53 + 1 is not 2**53, and no sweep may take one for the other."""
@@ -293,18 +293,22 @@ class TestBoxes:
         "text", ['s contains "a"', "exists x", "x < $y", 's prefix "a" or s suffix "b"']
     )
     def test_what_has_no_known_extent_has_no_box(self, text: str) -> None:
-        assert BoxReader().read(pl.parse_filter(text)) is None
+        assert FilterBoxes().read(pl.parse_filter(text)) is None
 
     def test_others_have_no_box(self) -> None:
         class Wider(pl.Filter):
             def covers(self, other: pl.Filter) -> bool:
                 return True
 
-        reader = BoxReader()
+        reader = FilterBoxes()
         assert reader.read("x") is None
         assert reader.read(Wider({})) is None
         merger = pl.merge(pl.parse_filter("x in [1, 2]"), pl.parse_filter("x in [2, 3]"))
-        assert reader.read(merger) == reader.read(pl.parse_filter("x in [1, 3]"))
+        read, plain = reader.read(merger), reader.read(pl.parse_filter("x in [1, 3]"))
+        assert read is not None
+        assert plain is not None
+        assert read.ends() == plain.ends()
+        assert read.shape is plain.shape
 
 
 @pytest.mark.parametrize("structure", STRUCTURES)
@@ -338,14 +342,14 @@ def test_two_that_ask_first_make_one_index(text: str, monkeypatch: pytest.Monkey
             meeting.wait()
         return made(nodes)
 
-    for name in ("Sieve", "Columns"):
+    for name in ("Sieve", "BoxMatrix"):
         made = getattr(indexed_search, name)
         monkeypatch.setattr(indexed_search, name, lambda nodes, made=made: met(nodes, made))
     with ThreadPoolExecutor(2) as pool:
         answers = list(pool.map(table.covering, [asked, asked]))
     monkeypatch.undo()
     assert answers == [tuple(filters)] * 2
-    assert len(table._links.on_enter) == len(table._links.on_leave) == 1
+    assert len(table._links._on_entered) == len(table._links._on_left) == 1
     table.remove(filters[0], 0)
     assert table.covering(asked) == tuple(filters[1:])
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from posetlib.filter_relation import ByAttribute
-from posetlib.parsing import parse_filter
-from posetlib.structures import Table, make_table
+from posetlib.filters.parsing import parse_filter
+from posetlib.tables import Table, make_table
+from posetlib.tables.filter_relation import ByAttribute
 from tests.tables.kinds import KINDS, SETS
 
 ALL = frozenset("abcd")

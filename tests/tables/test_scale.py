@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from posetlib.diff import diff
-from posetlib.forwards import forwards_sets
-from posetlib.parsing import parse_filter
-from posetlib.snapshot import Snapshot, SnapshotNode
-from posetlib.structures import Table, make_table
+from posetlib.filters.parsing import parse_filter
+from posetlib.tables import Table, make_table
+from posetlib.tables.diff import diff
+from posetlib.tables.forwards import forwards_sets
+from posetlib.tables.snapshot import Snapshot, SnapshotNode
 
 N = 50_000
 

@@ -12,9 +12,10 @@ import numpy as np
 import pytest
 
 import posetlib as pl
-from posetlib.boxes import Box, BoxReader
-from posetlib.nodes import Node
-from posetlib.sieve import Sieve
+from posetlib.graph.nodes import Node
+from posetlib.search.boxes import Box
+from posetlib.search.sieve import Sieve
+from posetlib.tables.filter_boxes import FilterBoxes
 from tests.matching.worlds import random_filter, ranges
 from tests.tables.kinds import index_short_lists
 
@@ -36,7 +37,7 @@ WORLDS = {
 }
 
 
-def nodes_of(filters: list[pl.Filter], reader: BoxReader) -> list[Node]:
+def nodes_of(filters: list[pl.Filter], reader: FilterBoxes) -> list[Node]:
     return [
         Node(each, serial, (None, False, reader.read(each))) for serial, each in enumerate(filters)
     ]
@@ -50,7 +51,7 @@ def test_nothing_comparable_is_held_back(
     """Nodes come, go and come back; what is let through is there, in order, and all that counts."""
     if small:
         index_short_lists(monkeypatch)
-    reader = BoxReader()
+    reader = FilterBoxes()
     nodes = nodes_of(WORLDS[world](3), reader)
     asked: list[tuple[pl.Filter, Box]] = [
         (each, box) for each in WORLDS[world](4) if (box := reader.read(each)) is not None
@@ -97,7 +98,7 @@ def one_attribute_each(seed: int, size: int) -> list[pl.Filter]:
 )
 def test_most_is_held_back(some: Callable[[int, int], list[pl.Filter]]) -> None:
     """A sieve that lets everything through would pass the other test, and be of no use."""
-    reader = BoxReader()
+    reader = FilterBoxes()
     sieve = Sieve(nodes_of(some(1, 1000), reader))
     asked = [(each, reader.read(each)) for each in some(2, 100)]
     above = below = good = 0
@@ -111,7 +112,7 @@ def test_most_is_held_back(some: Callable[[int, int], list[pl.Filter]]) -> None:
 
 
 def test_an_empty_sieve_fills() -> None:
-    reader = BoxReader()
+    reader = FilterBoxes()
     sieve = Sieve(())
     (item,) = ranges(1, 1)
     box = reader.read(item)
@@ -125,7 +126,7 @@ def test_an_empty_sieve_fills() -> None:
 
 def test_a_node_that_comes_back_is_found_on_a_line_that_is_new() -> None:
     """While it was away, another node brought an attribute, which it lacks."""
-    reader = BoxReader()
+    reader = FilterBoxes()
     wide, narrow, other = (
         pl.parse_filter(text) for text in ("x in [0, 9]", "x in [2, 3] and y in [4, 5]", "y > 3")
     )
@@ -141,7 +142,7 @@ def test_a_node_that_comes_back_is_found_on_a_line_that_is_new() -> None:
 
 def test_many_nodes_take_memory_in_proportion() -> None:
     """Once each node had a number of its own, as long as there were nodes before it."""
-    reader = BoxReader()
+    reader = FilterBoxes()
     nodes = nodes_of(ranges(1, 20_000, "narrow"), reader)
     tracemalloc.start()
     try:
@@ -166,7 +167,7 @@ def test_most_is_held_back_of_what_comes_in_order(kind: str, order: str) -> None
     width = 0.5 if kind == "ranges" else 0.0
     lows = np.array(values, dtype=float)
     filters = pl.filters_from_columns({"time": (lows, lows + width)})
-    reader = BoxReader()
+    reader = FilterBoxes()
     nodes = nodes_of(filters, reader)
     sieve = Sieve(nodes[:40])
     left = 0
@@ -177,7 +178,7 @@ def test_most_is_held_back_of_what_comes_in_order(kind: str, order: str) -> None
 
 
 def test_nodes_that_have_gone_are_let_go() -> None:
-    reader = BoxReader()
+    reader = FilterBoxes()
     nodes = nodes_of(ranges(1, 500), reader)
     sieve = Sieve(nodes)
     for node in nodes[10:]:

@@ -10,9 +10,9 @@ import pytest
 
 from posetlib.constraints.types import TypeHierarchy
 from posetlib.errors import InvariantError, SnapshotError
-from posetlib.parsing import parse_filter
-from posetlib.snapshot import Snapshot
-from posetlib.structures import Table
+from posetlib.filters.parsing import parse_filter
+from posetlib.tables import Table
+from posetlib.tables.snapshot import Snapshot
 from tests.tables.kinds import KINDS, SETS
 
 TEXTS = (("x in [0, 10]", "I1"), ("x in [2, 8]", "I2"), ("x = 5", "I3"), ('s = "\\"\\\\"', "I1"))

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from posetlib.forwards import forwards_sets
-from posetlib.parsing import parse_filter
-from posetlib.structures import Table, make_table
+from posetlib.filters.parsing import parse_filter
+from posetlib.tables import Table, make_table
+from posetlib.tables.forwards import forwards_sets
 from tests.tables.kinds import BOXES, KINDS, SETS, WORDS, World, box_covers
 from tests.tables.lockstep import minimal_cover, picture
 

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from posetlib.change import Change
 from posetlib.errors import SnapshotError, UnknownEntryError
-from posetlib.parsing import parse_filter
-from posetlib.structures import make_table
-from posetlib.trace import Operation, Trace
+from posetlib.filters.parsing import parse_filter
+from posetlib.graph.change import Change
+from posetlib.tables import make_table
+from posetlib.tables.trace import Operation, Trace
 from tests.tables.kinds import BOXES, KINDS, SETS, WORDS, World
 from tests.tables.test_failures import anatomy
 

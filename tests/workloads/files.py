@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from posetlib.snapshot import Snapshot
+from posetlib.tables.snapshot import Snapshot
 
 
 def write_filters(folder: Path, pairs: list[tuple[str | None, str]], parts: int = 1) -> Path:

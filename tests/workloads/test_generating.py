@@ -9,19 +9,19 @@ from posetlib import parse_filter
 from posetlib.generating import (
     KINDS,
     Parameters,
-    filter_columns,
+    generated_filters,
+    generated_notifications,
     interface_names,
     interfaces_of,
-    notification_columns,
 )
-from posetlib.scenarios import operations_of
+from posetlib.generating.scenarios import operations_of
 
 
 @pytest.mark.parametrize("schemas", [1, 3])
 @pytest.mark.parametrize("kind", KINDS)
 def test_texts_are_canonical_and_say_what_the_columns_say(kind: str, schemas: int) -> None:
     p = Parameters(filters=200, kind=kind, seed=4, schemas=schemas, dims=3)
-    made = filter_columns(p, np.arange(200))
+    made = generated_filters(p, np.arange(200))
     for row, text in enumerate(made.texts()):
         one = parse_filter(text)
         assert str(one) == text
@@ -41,18 +41,18 @@ def test_texts_are_canonical_and_say_what_the_columns_say(kind: str, schemas: in
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_row_is_the_same_in_any_company(kind: str) -> None:
     p = Parameters(filters=1000, kind=kind, seed=9, schemas=2, interface_skew=1.1)
-    every = filter_columns(p, np.arange(1000))
-    some = filter_columns(p, [998, 3, 500])
+    every = generated_filters(p, np.arange(1000))
+    some = generated_filters(p, [998, 3, 500])
     texts = every.texts()
     assert some.texts() == [texts[998], texts[3], texts[500]]
     assert some.interfaces.tolist() == every.interfaces[[998, 3, 500]].tolist()
-    told = notification_columns(p, np.arange(50)).texts()
-    assert notification_columns(p, [49, 0]).texts() == [told[49], told[0]]
+    told = generated_notifications(p, np.arange(50)).texts()
+    assert generated_notifications(p, [49, 0]).texts() == [told[49], told[0]]
 
 
 def test_another_seed_is_another_workload() -> None:
     texts = {
-        filter_columns(Parameters(filters=3, seed=seed), [0, 1, 2]).texts()[1]
+        generated_filters(Parameters(filters=3, seed=seed), [0, 1, 2]).texts()[1]
         for seed in range(-5, 50)
     }
     assert len(texts) == 55
@@ -60,21 +60,21 @@ def test_another_seed_is_another_workload() -> None:
 
 def test_the_loads_are_what_they_are_called() -> None:
     rows = np.arange(20_000)
-    uniform = filter_columns(Parameters(filters=20_000), rows).ranges["x"]
+    uniform = generated_filters(Parameters(filters=20_000), rows).ranges["x"]
     # The smaller and the larger of two uniform numbers.
     assert abs(uniform.low.mean() - 100 / 3) < 1
     assert abs(uniform.high.mean() - 200 / 3) < 1
-    narrow = filter_columns(Parameters(filters=20_000, kind="narrow"), rows).ranges["x"]
+    narrow = generated_filters(Parameters(filters=20_000, kind="narrow"), rows).ranges["x"]
     assert 4.5 < (narrow.high - narrow.low).mean() < 5.1
     assert abs((narrow.low + narrow.high).mean() / 2 - 50) < 1
-    zipf = filter_columns(Parameters(filters=20_000, kind="zipf"), rows).ranges["x"]
+    zipf = generated_filters(Parameters(filters=20_000, kind="zipf"), rows).ranges["x"]
     centres = np.round((zipf.low + zipf.high) / 2)
     assert np.bincount(centres.astype(int)).max() > 5 * 20_000 / 100
-    variable = filter_columns(Parameters(filters=20_000, kind="variable"), rows).ranges
+    variable = generated_filters(Parameters(filters=20_000, kind="variable"), rows).ranges
     counts = sum((~np.isnan(each.low)).astype(int) for each in variable.values())
     assert sorted(np.unique(counts).tolist()) == [1, 2, 3]
     assert np.bincount(counts)[1:].min() > 6000
-    mixed = filter_columns(Parameters(filters=20_000, kind="mixed", dims=1), rows).texts()
+    mixed = generated_filters(Parameters(filters=20_000, kind="mixed", dims=1), rows).texts()
     signs = {text.split()[1] for text in mixed}
     assert signs == {"<", ">", "<=", ">=", "=", "!=", "in"}
 
@@ -112,7 +112,7 @@ def replayed(p: Parameters) -> list[tuple[str, str, str]]:
     rows = []
     for interface in range(p.interfaces):
         made = operations_of(p, interface)
-        texts = filter_columns(p, made.rows).texts()
+        texts = generated_filters(p, made.rows).texts()
         name = interface_names(np.array([interface]))[0]
         rows += [
             (int(at), "+" if add else "-", text, name)

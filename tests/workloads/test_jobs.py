@@ -15,13 +15,13 @@ from posetlib import parse_filter
 from posetlib.generating import (
     KINDS,
     Parameters,
-    filter_columns,
+    generated_filters,
+    generated_notifications,
     interface_names,
-    notification_columns,
 )
-from posetlib.scenarios import operations_of
-from posetlib.snapshot import Snapshot
-from posetlib.structures import make_table
+from posetlib.generating.scenarios import operations_of
+from posetlib.tables import make_table
+from posetlib.tables.snapshot import Snapshot
 from tests.workloads.files import read_rows, write_filters, write_notifications
 from workloads.build import build
 from workloads.cover import cover
@@ -41,9 +41,9 @@ def place(path: Path) -> Place:
 
 
 def generated(p: Parameters) -> tuple[list[tuple[str, str]], list[dict[str, Any]]]:
-    made = filter_columns(p, np.arange(p.filters))
+    made = generated_filters(p, np.arange(p.filters))
     pairs = list(zip(made.texts(), interface_names(made.interfaces), strict=True))
-    return pairs, notification_columns(p, np.arange(p.notifications)).mappings
+    return pairs, generated_notifications(p, np.arange(p.notifications)).mappings
 
 
 def expected_cover(pairs: list[tuple[str, str]]) -> list[int]:
@@ -184,7 +184,7 @@ def test_a_text_that_is_changed_takes_effect(spark: SparkSession, tmp_path: Path
 
 
 def test_typed_columns_that_say_nothing_are_refused() -> None:
-    from workloads.columns import Vocabulary
+    from posetlib.arrays.ranges import Vocabulary
     from workloads.rows import columns_of
 
     rows = {"filter": [None], "plain": [True], "lo_x": [5.0], "hi_x": [4.0]}

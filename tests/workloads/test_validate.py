@@ -12,15 +12,15 @@ import numpy as np
 import pytest
 
 from posetlib import parse_filter
-from posetlib.forwards import forwards_sets
 from posetlib.generating import (
     Parameters,
-    filter_columns,
+    generated_filters,
+    generated_notifications,
     interface_names,
-    notification_columns,
 )
-from posetlib.snapshot import Snapshot
-from posetlib.structures import make_table
+from posetlib.tables import make_table
+from posetlib.tables.forwards import forwards_sets
+from posetlib.tables.snapshot import Snapshot
 from tests.workloads.files import (
     write_filters,
     write_notifications,
@@ -95,10 +95,10 @@ def test_clean_tables_pass(
     spark: SparkSession, tmp_path: Path, structure: str, kind: str, options: dict[str, Any]
 ) -> None:
     p = Parameters(filters=200, kind=kind, seed=5, interfaces=6, schemas=2, decimals=0)
-    made = filter_columns(p, np.arange(200))
+    made = generated_filters(p, np.arange(200))
     pairs = list(zip(made.texts(), interface_names(made.interfaces), strict=True))
     workload = write_filters(tmp_path / "w", pairs, 3)
-    write_notifications(workload, notification_columns(p, np.arange(60)).mappings)
+    write_notifications(workload, generated_notifications(p, np.arange(60)).mappings)
     snapshot = write_snapshot(tmp_path / "s", table(structure, pairs, **options))
     report = report_on(spark, snapshot, workload)
     assert violated(report) == set()
@@ -451,7 +451,7 @@ def test_the_mechanisms_are_those_of_the_library(
     from workloads.datasets import read_snapshot
 
     p = Parameters(filters=150, seed=8, interfaces=5, decimals=0)
-    columns = filter_columns(p, np.arange(150))
+    columns = generated_filters(p, np.arange(150))
     pairs = list(zip(columns.texts(), interface_names(columns.interfaces), strict=True))
     # Some filters are held by two, so that nobody alone holds them.
     pairs += [(text, "I5") for text, _ in pairs[:20]]

@@ -1,0 +1,456 @@
+"""Find a string that satisfies some conditions and violates others, or show that none exists.
+
+Prefixes, suffixes, substrings, lexical order and equality are regular conditions, so each condition
+is a small deterministic automaton. A breadth-first search over the product of these automata finds
+a shortest string that satisfies the wanted conditions and no unwanted ones. Only the states that
+the search reaches are computed.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
+from typing import Final, NamedTuple, TypeAlias
+
+from posetlib.constraints import intervals
+from posetlib.constraints.intervals import TOP, Cut, Pairs
+from posetlib.errors import TooComplexError
+
+__all__ = [
+    "ALL",
+    "Pattern",
+    "Term",
+    "after_prefix",
+    "as_intervals",
+    "count_states",
+    "find_string",
+    "fresh_character",
+    "term_matches",
+]
+
+# The most product states that one search visits; it bounds the time of one comparison.
+_MAX_STATES: Final = 300_000
+# The most product states, and the most intervals, when terms are rewritten as intervals. Most terms
+# cannot be rewritten, so this attempt must be cheap.
+_MAX_PIECES: Final = 2_000
+# The last character of Unicode. It has no next character, so `after_prefix` removes it.
+_LAST: Final = "\U0010ffff"
+
+
+#: The interval of all strings.
+ALL: Final[Pairs] = (("", TOP),)
+
+
+class Pattern(NamedTuple):
+    """A suffix or a substring: a condition on strings that is no union of intervals."""
+
+    kind: str  # "contains" or "suffix"
+    text: str
+
+    def matches(self, value: str) -> bool:
+        """Return whether the string ends with the suffix, or contains the substring."""
+        return self.text in value if self.kind == "contains" else value.endswith(self.text)
+
+
+class Term(NamedTuple):
+    """One alternative of a constraint on strings.
+
+    A string must lie in one of the lexical intervals `pairs`, have all patterns of `having`, and
+    have no pattern of `lacking`.
+    """
+
+    pairs: Pairs
+    having: tuple[Pattern, ...] = ()
+    lacking: tuple[Pattern, ...] = ()
+
+
+def term_matches(term: Term, value: str) -> bool:
+    """Return whether a string satisfies the term."""
+    return (
+        intervals.contains(term.pairs, value)
+        and all(pattern.matches(value) for pattern in term.having)
+        and not any(pattern.matches(value) for pattern in term.lacking)
+    )
+
+
+def after_prefix(prefix: str) -> Cut:
+    r"""Return the cut just after all strings that begin with `prefix`.
+
+    >>> after_prefix("ab"), after_prefix("a\U0010ffff"), after_prefix("")
+    ('ac', 'b', TOP)
+    """
+    prefix = prefix.rstrip(_LAST)
+    return prefix[:-1] + _next_character(prefix[-1]) if prefix else TOP
+
+
+def _next_character(character: str) -> str:
+    code = ord(character) + 1
+    return chr(0xE000 if code == 0xD800 else code)  # skip the surrogates
+
+
+# A state of one automaton. For a pattern, it is the number of characters matched so far (an int).
+# For intervals, it is the string read so far (a str) as long as some bound begins with this string.
+# Then it is a bool: whether the intervals contain all strings that begin with the string read.
+State: TypeAlias = int | str | bool
+
+
+class _PatternAutomaton:
+    """Finds a suffix or a substring, as in the algorithm of Knuth, Morris and Pratt.
+
+    The state is the length of the longest beginning of the text with which the string read so far
+    ends.
+    """
+
+    start: State = 0
+
+    def __init__(self, pattern: Pattern) -> None:
+        text = pattern.text
+        self.size = len(text)
+        # A substring once found stays found; a suffix must end the string.
+        self.absorbing = pattern.kind == "contains"
+        # For each state, the next state by character; a character that is not listed leads to 0.
+        self.steps: list[dict[str, int]] = []
+        fallback = 0
+        for position, character in enumerate(text):
+            steps = dict(self.steps[fallback]) if position else {}
+            if position:
+                fallback = self.steps[fallback].get(character, 0)
+            steps[character] = position + 1
+            self.steps.append(steps)
+        self.steps.append({} if self.absorbing else dict(self.steps[fallback]) if text else {})
+
+    def step(self, state: State, character: str) -> State:
+        if self.absorbing and state == self.size:
+            return state
+        return self.steps[state].get(character, 0)  # type: ignore[index]
+
+    def accepts(self, state: State) -> bool:
+        return state == self.size
+
+    def settled(self, state: State) -> bool | None:
+        """Return True if all continuations are accepted, False if none is, None if not known."""
+        return True if self.absorbing and state == self.size else None
+
+
+class _IntervalAutomaton:
+    """Compares a string with the bounds of intervals until no bound begins with it any more."""
+
+    start: State = ""
+
+    def __init__(self, pairs: Pairs) -> None:
+        self.pairs = pairs
+        self.bounds = sorted({bound for pair in pairs for bound in pair if isinstance(bound, str)})
+
+    def step(self, state: State, character: str) -> State:
+        if not isinstance(state, str):
+            return state
+        read = state + character
+        index = bisect_left(self.bounds, read)
+        if index < len(self.bounds) and self.bounds[index].startswith(read):
+            return read
+        return intervals.contains(self.pairs, read)
+
+    def accepts(self, state: State) -> bool:
+        return state if isinstance(state, bool) else intervals.contains(self.pairs, state)
+
+    def settled(self, state: State) -> bool | None:
+        return state if isinstance(state, bool) else None
+
+
+_Automaton: TypeAlias = _PatternAutomaton | _IntervalAutomaton
+
+
+@lru_cache(maxsize=4096)
+def _pattern_automaton(pattern: Pattern) -> _PatternAutomaton:
+    return _PatternAutomaton(pattern)
+
+
+class _Alternatives:
+    """A disjunction of terms, with the conditions of each term as indexes into shared automata."""
+
+    def __init__(self, terms: Sequence[Term], place: Callable[[Pairs | Pattern], int]) -> None:
+        self.terms = [
+            (
+                [place(term.pairs), *(place(pattern) for pattern in term.having)],
+                [place(pattern) for pattern in term.lacking],
+            )
+            for term in terms
+        ]
+
+    def accepts(self, flags: Sequence[bool]) -> bool:
+        return any(
+            all(flags[i] for i in having) and not any(flags[i] for i in lacking)
+            for having, lacking in self.terms
+        )
+
+    def settled(self, settled: Sequence[bool | None]) -> bool | None:
+        """Return True if all continuations are accepted, False if none is, None if not known."""
+        open_terms = False
+        for having, lacking in self.terms:
+            if any(settled[i] is False for i in having) or any(settled[i] for i in lacking):
+                continue
+            if all(settled[i] for i in having) and all(settled[i] is False for i in lacking):
+                return True
+            open_terms = True
+        return None if open_terms else False
+
+
+class Product:
+    """The product of all automata of two disjunctions: terms to satisfy and terms to avoid.
+
+    It accepts a string that satisfies a wanted term and no unwanted term.
+    """
+
+    def __init__(self, wanted: Sequence[Term], unwanted: Sequence[Term]) -> None:
+        self.automata: list[_Automaton] = []
+        places: dict[Pairs | Pattern, int] = {}
+
+        def place(condition: Pairs | Pattern) -> int:
+            """Return the index of the automaton of a condition; equal conditions share one."""
+            if condition not in places:
+                places[condition] = len(self.automata)
+                self.automata.append(
+                    _pattern_automaton(condition)
+                    if isinstance(condition, Pattern)
+                    else _IntervalAutomaton(condition)
+                )
+            return places[condition]
+
+        self.wanted = _Alternatives(wanted, place)
+        self.unwanted = _Alternatives(unwanted, place)
+        used_characters = {
+            character
+            for condition in places
+            for text in (
+                (condition.text,)
+                if isinstance(condition, Pattern)
+                else (b for pair in condition for b in pair if isinstance(b, str))
+            )
+            for character in text
+        }
+        self.alphabet = _character_classes(sorted(used_characters))
+
+    @property
+    def start(self) -> tuple[State, ...]:
+        return tuple(automaton.start for automaton in self.automata)
+
+    def step(self, state: tuple[State, ...], character: str) -> tuple[State, ...]:
+        return tuple(
+            automaton.step(part, character)
+            for automaton, part in zip(self.automata, state, strict=True)
+        )
+
+    def accepts(self, state: tuple[State, ...]) -> bool:
+        flags = [a.accepts(part) for a, part in zip(self.automata, state, strict=True)]
+        return self.wanted.accepts(flags) and not self.unwanted.accepts(flags)
+
+    def settled(self, state: tuple[State, ...]) -> bool | None:
+        """Return True if all continuations are accepted, False if none is, None if not known."""
+        parts = [a.settled(part) for a, part in zip(self.automata, state, strict=True)]
+        wanted, unwanted = self.wanted.settled(parts), self.unwanted.settled(parts)
+        if wanted is False or unwanted is True:
+            return False
+        return True if wanted and unwanted is False else None
+
+
+def _character_classes(used: Sequence[str]) -> list[tuple[str, str, str]]:
+    """Return classes of characters that all conditions treat alike: (example, first, last).
+
+    `used` are the characters that occur in the conditions, sorted. Each of them is a class, and so
+    are all characters between two neighbours of them.
+
+    >>> [example for example, _, _ in _character_classes(["a", "c"])]
+    ['0', 'a', 'b', 'c', 'd']
+    """
+    result = []
+    low = 0
+    for character in [*used, None]:
+        high = 0x110000 if character is None else ord(character)
+        example = _readable(low, high)
+        if example is not None:
+            result.append((example, chr(low), chr(high - 1)))
+        if character is not None:
+            result.append((character, character, character))
+            low = high + 1
+    return result
+
+
+def fresh_character(texts: Iterable[str]) -> str:
+    """Return a character that occurs in none of the texts, a letter if possible.
+
+    >>> fresh_character(["abc", "xyz"])
+    'd'
+    """
+    used = sorted({character for text in texts for character in text})
+    unused = [example for example, _, _ in _character_classes(used) if example not in used]
+    return min(unused, key=lambda example: (not example.isalpha(), example))
+
+
+def _readable(low: int, high: int) -> str | None:
+    """Return a character with a code in [low, high), printable if possible, or None."""
+    # Lower case, digits, upper case, other printable ASCII, then all codes below the surrogates.
+    for first, last in ((0x61, 0x7A), (0x30, 0x39), (0x41, 0x5A), (0x21, 0x7E), (0, 0xD7FF)):
+        if max(low, first) <= min(high - 1, last):
+            return chr(max(low, first))
+    code = max(low, 0xE000)  # the codes from 0xD800 to 0xDFFF are surrogates, not characters
+    return chr(code) if code < high else None
+
+
+def count_states(terms: Sequence[Term], at_most: int) -> int:
+    """Return the number of undecided states of the terms' automaton; TooComplexError past a limit.
+
+    A state is undecided if it is not known that all continuations are accepted, or that none is.
+    """
+    product = Product(terms, ())
+    seen = {product.start}
+    queue = deque([product.start])
+    while queue:
+        state = queue.popleft()
+        for character, _, _ in product.alphabet:
+            following = product.step(state, character)
+            if following not in seen and product.settled(following) is None:
+                if len(seen) >= at_most:
+                    raise TooComplexError
+                seen.add(following)
+                queue.append(following)
+    return len(seen)
+
+
+def find_string(wanted: Sequence[Term], unwanted: Sequence[Term]) -> str | None:
+    """Return a shortest string that satisfies a wanted and no unwanted term, None if none exists.
+
+    Raises TooComplexError if the search visits more than 300,000 states.
+
+    >>> find_string([Term(ALL, (Pattern("suffix", "b"),))], [Term((("b", TOP),))])
+    'ab'
+    """
+    product = Product(wanted, unwanted)
+    seen = {product.start}
+    queue = deque([(product.start, "")])
+    while queue:
+        state, text = queue.popleft()
+        if product.accepts(state):
+            return text
+        for character, _, _ in product.alphabet:
+            following = product.step(state, character)
+            if following not in seen and product.settled(following) is not False:
+                if len(seen) >= _MAX_STATES:
+                    raise TooComplexError
+                seen.add(following)
+                queue.append((following, text + character))
+    return None
+
+
+def as_intervals(terms: Sequence[Term]) -> Pairs | None:
+    """Return the union of terms as lexical intervals, None if it is no finite union of them.
+
+    A set of strings is a finite union of intervals if and only if the undecided states of its
+    automaton form no cycle. A state is undecided if some of its continuations are accepted and some
+    are not.
+
+    Raises TooComplexError if there are too many states or intervals.
+
+    >>> as_intervals(
+    ...     [Term(ALL, (Pattern("contains", "a"),)), Term(ALL, (), (Pattern("contains", "a"),))]
+    ... )
+    (('', TOP),)
+    """
+    product = Product(terms, ())
+    verdicts = _verdicts(product)
+    if verdicts is None:
+        return None
+    pieces: list[tuple[str, Cut]] = []
+    stack = [(product.start, "")]
+    while stack:
+        state, text = stack.pop()
+        if verdicts[state] is not None:
+            pieces += [(text, after_prefix(text))] * bool(verdicts[state])
+            continue
+        if product.accepts(state):
+            pieces.append((text, text + "\0"))
+        for character, first, last in product.alphabet:
+            following = product.step(state, character)
+            if verdicts[following] is None:
+                stack.append((following, text + character))
+            elif verdicts[following]:
+                pieces.append((text + first, after_prefix(text + last)))
+        if len(pieces) + len(stack) > _MAX_PIECES:
+            raise TooComplexError
+    return intervals.normal(pieces)
+
+
+def _verdicts(product: Product) -> dict[tuple[State, ...], bool | None] | None:
+    """Return a verdict for each reachable state: True if all continuations are accepted.
+
+    False if no continuation is accepted, None if the state is undecided. Returns None instead of a
+    dictionary if an undecided state lies on a cycle. Raises TooComplexError if there are too many
+    states.
+    """
+    follows: dict[tuple[State, ...], list[tuple[State, ...]]] = {}
+    queue = deque([product.start])
+    while queue:
+        state = queue.popleft()
+        if state in follows:
+            continue
+        follows[state] = [product.step(state, c) for c, _, _ in product.alphabet]
+        if state in follows[state] and _is_undecided(product, state):
+            return None  # nearly always there is a cycle of one state, which ends the work here
+        queue.extend(follows[state])
+        if len(follows) > _MAX_PIECES:
+            raise TooComplexError
+    before: dict[tuple[State, ...], list[tuple[State, ...]]] = {state: [] for state in follows}
+    for state, after in follows.items():
+        for following in after:
+            before[following].append(state)
+    accepting = {state for state in follows if product.accepts(state)}
+    may_accept = _reaching(accepting, before)
+    may_refuse = _reaching(follows.keys() - accepting, before)
+    undecided = may_accept & may_refuse
+    # Sort the undecided states topologically; states on a cycle never become ready.
+    waiting = {s: sum(after in undecided for after in follows[s]) for s in undecided}
+    ready = [state for state, count in waiting.items() if not count]
+    for state in ready:
+        for earlier in before[state]:
+            if earlier in waiting:
+                waiting[earlier] -= 1
+                if not waiting[earlier]:
+                    ready.append(earlier)
+    if len(ready) < len(undecided):
+        return None
+    return {s: None if s in undecided else s in may_accept for s in follows}
+
+
+def _is_undecided(product: Product, state: tuple[State, ...]) -> bool:
+    """Return whether some continuations of a state are accepted and some are refused."""
+    verdict = product.accepts(state)
+    seen = {state}
+    queue = deque([state])
+    while queue:
+        for character, _, _ in product.alphabet:
+            following = product.step(queue[0], character)
+            if following not in seen:
+                if product.accepts(following) != verdict:
+                    return True
+                seen.add(following)
+                queue.append(following)
+        queue.popleft()
+        if len(seen) > _MAX_STATES:
+            raise TooComplexError
+    return False
+
+
+def _reaching(
+    targets: Iterable[tuple[State, ...]],
+    before: dict[tuple[State, ...], list[tuple[State, ...]]],
+) -> set[tuple[State, ...]]:
+    """Return the states from which a target can be reached; `before` lists the previous states."""
+    reached = set(targets)
+    stack = list(reached)
+    while stack:
+        for earlier in before[stack.pop()]:
+            if earlier not in reached:
+                reached.add(earlier)
+                stack.append(earlier)
+    return reached

@@ -1,0 +1,276 @@
+"""Simplify constraints on strings to few and wide alternatives.
+
+A constraint is a list of terms (alternatives), see `string_automata.Term`. Terms without patterns
+become one canonical union of intervals. Terms with patterns are simplified: each term is widened as
+far as the meaning of the whole allows (a pattern dropped, a gap between intervals closed), then
+terms that the other terms cover are removed. So most constraints of equal meaning become equal, but
+not all: the same set of strings may have two different simplest forms.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from posetlib.constraints import intervals
+from posetlib.constraints.intervals import TOP, Cut
+from posetlib.constraints.string_automata import (
+    ALL,
+    Pattern,
+    Term,
+    as_intervals,
+    count_states,
+    find_string,
+    term_matches,
+)
+from posetlib.errors import FilterError, TooComplexError
+
+__all__ = ["implies", "is_single_pattern", "simplified"]
+
+# The limits of a constraint that has patterns. They keep every later comparison short.
+# The most terms of a constraint.
+_MAX_TERMS: Final = 128
+# The most patterns of one term. Each substring can double the number of states of a search.
+_MAX_PATTERNS: Final = 8
+# The most characters in all patterns and interval bounds of a constraint.
+_MAX_TEXT: Final = 4_000
+# The most terms of a constraint that is widened: each step compares every term with all terms.
+_MAX_WIDENED: Final = 32
+# The most patterns of a term before the implied patterns are removed: every two are compared.
+_MAX_REDUCED: Final = 256
+# The most automaton states of a constraint. A comparison searches the product of two automata, and
+# these limits keep the product below the 300,000 states that a search may visit. The left side is
+# searched term by term, and a right side of a single term condition by condition, so that a
+# constraint of one term may have more states.
+_MAX_STATES: Final = 256
+_MAX_STATES_ALONE: Final = 768
+# The same for a union of single wanted patterns. Its automata advance together: the longest partial
+# match determines all others, so there are at most as many states as characters in the patterns.
+_MAX_STATES_WORDS: Final = 1_024
+
+
+def simplified(terms: Iterable[Term]) -> tuple[Term, ...]:
+    """Return the terms in their simplest form, () if no string satisfies them.
+
+    Raises FilterError if the patterns are too many or too long for comparisons.
+    """
+    reduced = ((term.pairs, _reduced(term.having, term.lacking)) for term in terms)
+    united = _united(Term(pairs, *patterns) for pairs, patterns in reduced if patterns is not None)
+    if all(not term.having and not term.lacking for term in united):
+        return tuple(united)
+    if len(united) == 1 and is_single_pattern(united[0]):
+        return tuple(united)
+    _check_size(united)
+    if len(united) == 1 and united[0].pairs == ALL:
+        # One term without intervals: patterns can be separated by a character that occurs in none
+        # of them. So the patterns that `_reduced` keeps can all hold, and none implies another.
+        result = tuple(united)
+    elif all(is_single_pattern(term) and term.having for term in united):
+        result = _without_implied(united)
+        _check_states(result, _MAX_STATES_WORDS)
+        return result
+    else:
+        # Widening searches this automaton many times, so it must be small from the start.
+        _check_states(united, _MAX_STATES_ALONE)
+        result = _widened(united)
+    _check_states(result, _MAX_STATES_ALONE if len(result) == 1 else _MAX_STATES)
+    return result
+
+
+def is_single_pattern(term: Term) -> bool:
+    """Return whether the term is exactly one pattern, to have or to lack, without intervals."""
+    return term.pairs == ALL and len(term.having) + len(term.lacking) == 1
+
+
+def _check_states(terms: Sequence[Term], limit: int) -> None:
+    """Raise FilterError if the automaton of the terms has more than `limit` states."""
+    try:
+        count_states(terms, limit)
+    except TooComplexError:
+        raise FilterError(
+            f"too complex: suffix and contains patterns with more than {limit} states between them"
+        ) from None
+
+
+def _check_size(terms: Sequence[Term]) -> None:
+    """Raise FilterError if there are too many terms, patterns or characters."""
+    if len(terms) > _MAX_TERMS:
+        raise FilterError(
+            f"too complex: {len(terms)} alternatives with suffix or contains; "
+            f"at most {_MAX_TERMS} in one constraint"
+        )
+    if any(len(term.having) + len(term.lacking) > _MAX_PATTERNS for term in terms):
+        raise FilterError(
+            f"too complex: more than {_MAX_PATTERNS} suffix and contains patterns together"
+        )
+    size = sum(len(p.text) for term in terms for p in (*term.having, *term.lacking))
+    size += sum(
+        len(bound)
+        for term in terms
+        for pair in term.pairs
+        for bound in pair
+        if isinstance(bound, str)
+    )
+    if size > _MAX_TEXT:
+        raise FilterError(
+            f"too complex: strings of {size} characters beside suffix or contains; "
+            f"at most {_MAX_TEXT} in one constraint"
+        )
+
+
+def _reduced(
+    having: Sequence[Pattern], lacking: Sequence[Pattern]
+) -> tuple[tuple[Pattern, ...], tuple[Pattern, ...]] | None:
+    """Return the patterns without implied ones; None if no string satisfies them all."""
+    have = sorted({p for p in having if p.text}, key=_strength)
+    lack = sorted(set(lacking), key=_strength)
+    if any(not p.text for p in lack):
+        return None
+    wanted: list[Pattern] = []
+    if len(have) + len(lack) > _MAX_REDUCED:
+        raise FilterError(
+            f"too complex: {len(have) + len(lack)} suffix and contains patterns together"
+        )
+    for pattern in reversed(have):  # the longest first, since it may imply shorter ones
+        if not any(implies(stronger, pattern) for stronger in wanted):
+            wanted.append(pattern)
+    endings = [p for p in wanted if p.kind == "suffix"]
+    # Two suffixes contradict if neither is a suffix of the other (an implied one is removed above).
+    if len(endings) > 1 or any(implies(h, p) for h in wanted for p in lack):
+        return None
+    avoided: list[Pattern] = []
+    for pattern in lack:
+        # A string with the wanted suffix can never have this suffix: no need to forbid it.
+        impossible = pattern.kind == "suffix" and any(
+            not (e.text.endswith(pattern.text) or pattern.text.endswith(e.text)) for e in endings
+        )
+        if not impossible and not any(implies(pattern, weaker) for weaker in avoided):
+            avoided.append(pattern)
+    return tuple(sorted(wanted)), tuple(sorted(avoided))
+
+
+def _strength(pattern: Pattern) -> tuple[int, bool, str]:
+    """Return a sorting key: a pattern sorts after all patterns that it implies."""
+    return (len(pattern.text), pattern.kind == "suffix", pattern.text)
+
+
+def implies(stronger: Pattern, weaker: Pattern) -> bool:
+    """Return whether every string with the stronger pattern has the weaker pattern too.
+
+    >>> implies(Pattern("suffix", "abc"), Pattern("contains", "b"))
+    True
+    """
+    if weaker.kind == "contains":
+        return weaker.text in stronger.text
+    return stronger.kind == "suffix" and stronger.text.endswith(weaker.text)
+
+
+def _without_implied(terms: Sequence[Term]) -> tuple[Term, ...]:
+    """Return terms of one wanted pattern each, without terms that another term covers.
+
+    Comparing two at a time is exact. Around a pattern there is room for a character that occurs in
+    no other pattern, so several terms together cover a term only if one of them does.
+    """
+    weakest: list[Term] = []
+    for term in sorted(terms, key=lambda term: _strength(term.having[0])):
+        if not any(implies(term.having[0], weaker.having[0]) for weaker in weakest):
+            weakest.append(term)
+    return tuple(sorted(weakest, key=_order))
+
+
+def _order(term: Term) -> tuple[object, ...]:
+    """Return a sorting key: terms without patterns first. TOP is replaced to compare with str."""
+    bounds = tuple((low, "" if high == TOP else high) for low, high in term.pairs)
+    return (bool(term.having or term.lacking), term.having, term.lacking, bounds)
+
+
+def _widened(terms: Sequence[Term]) -> tuple[Term, ...]:
+    """Return wide and few terms of the same meaning; repeats a round until nothing changes."""
+    try:
+        plain = as_intervals(terms)
+        if plain is not None:
+            return (Term(plain),) if plain else ()
+        before: list[Term] = []
+        now = list(terms)
+        while now != before and len(now) <= _MAX_WIDENED:
+            before, now = now, _widened_once(now)
+    except TooComplexError:
+        raise FilterError("too complex: this mixture of suffix or contains with others") from None
+    return tuple(sorted(now, key=_order))
+
+
+def _widened_once(terms: Sequence[Term]) -> list[Term]:
+    """Return the terms after one round: widen all terms, remove covered terms, trim intervals."""
+    possible = [part for term in terms for part in _as_intervals_if_possible(term)]
+    wide = [_widen(term, possible) for term in sorted(possible, key=_order)]
+    needed = sorted(set(wide), key=_order)
+    # Remove terms that the other terms cover; terms with the most patterns are tried first.
+    for term in sorted(needed, key=lambda t: (_pattern_count(t), _order(t)), reverse=True):
+        others = [other for other in needed if other != term]
+        if others and _within(term, others):
+            needed = others
+    # Trim the terms one after the other. An interval that one term leaves to another term must stay
+    # in that term, so each term is compared with the trimmed ones.
+    for index, term in enumerate(needed):
+        needed[index] = _trimmed(term, needed[:index] + needed[index + 1 :])
+    return sorted(_united(needed), key=_order)
+
+
+def _as_intervals_if_possible(term: Term) -> tuple[Term, ...]:
+    """Return the term, without patterns if intervals can express it; () if it has no string."""
+    if not term.having and not term.lacking:
+        return (term,)
+    plain = as_intervals((term,))
+    if plain is None:
+        return (term,)
+    return (Term(plain),) if plain else ()
+
+
+def _pattern_count(term: Term) -> int:
+    return len(term.having) + len(term.lacking)
+
+
+def _united(terms: Iterable[Term]) -> list[Term]:
+    """Return the terms, those with the same patterns joined into one term."""
+    grouped: dict[tuple[tuple[Pattern, ...], tuple[Pattern, ...]], list[tuple[Cut, Cut]]] = {}
+    for term in terms:
+        grouped.setdefault((term.having, term.lacking), []).extend(term.pairs)
+    united = [Term(intervals.normal(pairs), *patterns) for patterns, pairs in grouped.items()]
+    return [term for term in united if term.pairs]
+
+
+def _widen(term: Term, whole: Sequence[Term]) -> Term:
+    """Return the term without the patterns and gaps that the union `whole` does not need.
+
+    A pattern is dropped, or a gap between intervals closed, if the added strings are in `whole`.
+    """
+    for pattern in (*term.having, *term.lacking):
+        wider = term._replace(
+            having=tuple(p for p in term.having if p != pattern),
+            lacking=tuple(p for p in term.lacking if p != pattern),
+        )
+        if _within(wider, whole):
+            term = wider
+    gaps = intervals.complement(term.pairs, "", TOP)
+    closed = [gap for gap in gaps if _within(term._replace(pairs=(gap,)), whole)]
+    return term._replace(pairs=intervals.normal([*term.pairs, *closed]))
+
+
+def _trimmed(term: Term, others: Sequence[Term]) -> Term:
+    """Return the term without the intervals whose strings are all in the other terms."""
+    if len(term.pairs) == 1:
+        return term
+    needed = tuple(pair for pair in term.pairs if not _within(term._replace(pairs=(pair,)), others))
+    return term._replace(pairs=needed or term.pairs)
+
+
+def _within(term: Term, whole: Sequence[Term]) -> bool:
+    """Return whether every string of the term is in the union `whole`; False if not decided."""
+    # A single string needs no search.
+    if len(term.pairs) == 1 and term.pairs[0][1] == term.pairs[0][0] + "\0":
+        point = term.pairs[0][0]
+        return not term_matches(term, point) or any(term_matches(t, point) for t in whole)
+    try:
+        return find_string((term,), whole) is None
+    except TooComplexError:
+        return False

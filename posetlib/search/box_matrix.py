@@ -1,0 +1,343 @@
+"""The box matrix: the boxes of many nodes in one numpy array, compared with a box in one step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from operator import attrgetter
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from posetlib.graph.change import Item
+from posetlib.graph.nodes import Node
+from posetlib.search.boxes import UNBOUND, Axis, Box, Shape
+from posetlib.search.probe import Probe
+
+__all__ = ["BoxMatrix", "Ends", "upright"]
+
+#: Numbers of columns of the matrix, or of rows.
+Places = NDArray[np.intp]
+#: The ends of one box as an array of one column.
+Column = NDArray[np.float64]
+#: The ends of boxes, a column for each.
+Ends = NDArray[np.float64]
+#: ``np.less_equal`` or ``np.greater_equal``.
+Comparison = Callable[[Any, Any], Any]
+
+# Free columns of a new matrix beyond twice its nodes, so that a small one is not made anew after
+# every few adds.
+_ROOM: Final = 8
+# Axes of a matrix at most, to bound its memory. A node with a further axis is not taken in.
+_MAX_AXES: Final = 64
+# Boxes with which all others are compared at a time, to exclude many of them (see ``_extremes``).
+_PIVOTS: Final = 8
+# Shapes of which the view is remembered. When there are more, all views are forgotten.
+_MAX_VIEWS: Final = 4096
+_SERIAL: Final = attrgetter("serial")
+_NO_PLACES: Final[Places] = np.empty(0, dtype=np.intp)
+
+
+class _View(NamedTuple):
+    """How the ends of boxes of one shape are written into the rows of the matrix."""
+
+    #: The rows of the shape's axes, as far as the matrix has them.
+    rows: Places
+    #: For each of these rows the index of its end in ``Box.ends``.
+    ends: Places
+    #: Whether the matrix has rows for all axes of the shape.
+    complete: bool
+    #: Whether the ends of the box are all rows of the matrix, in the same order.
+    straight: bool
+
+
+def upright(boxes: Sequence[Box], rows: Mapping[Axis, int]) -> Ends:
+    """Return a matrix with a column for each box; O(n).
+
+    ``rows`` has the first of the two rows of each axis: for the low end, and for the negated high
+    end. Where a box has no interval on an axis, both are ``UNBOUND``.
+    """
+    by_shape: dict[Shape, list[int]] = {}
+    for i, box in enumerate(boxes):
+        by_shape.setdefault(box.shape, []).append(i)
+    columns = np.full((2 * len(rows), len(boxes)), UNBOUND)
+    for shape, members in by_shape.items():
+        some = np.array([boxes[i].ends() for i in members])
+        its = [row for axis in shape.axes for row in (rows[axis], rows[axis] + 1)]
+        columns[np.array(its, dtype=np.intp)[:, None], members] = some.T
+    return columns
+
+
+class BoxMatrix:
+    """Nodes, with a column of box ends for each, in the order in which they came.
+
+    There are two rows for each axis on which one of the boxes has an interval: its low end, and its
+    high end with a minus. On an axis on which a box has no interval, both are ``UNBOUND``. So a box
+    contains another one exactly if it is greater in no row. The *place* of a node is the number of
+    its column. The column of a node that was removed is filled with NaN, which is neither less nor
+    greater than any end. When there are more such columns than nodes, they are dropped.
+
+    Only nodes with exact boxes are taken in, so that no items need be compared. The other nodes are
+    counted: as long as there are any, the answers are not complete (see ``all_exact``).
+    """
+
+    __slots__ = (
+        "_ends", "_inexact", "_items", "_nodes", "_ordered", "_places", "_rows", "_used", "_views",
+    )  # fmt: skip
+
+    #: The matrix, with columns to spare.
+    _ends: Ends
+    #: By place, the node and its item; None for a node that was removed.
+    _nodes: NDArray[np.object_]
+    _items: NDArray[np.object_]
+    #: The place of each node.
+    _places: dict[Node, int]
+    #: How many columns are used, those of removed nodes included.
+    _used: int
+    #: Whether places are in the order of serial numbers. They are, unless a node came back.
+    _ordered: bool
+
+    def __init__(self, nodes: Iterable[Node] = ()) -> None:
+        #: Axis -> the first of its two rows.
+        self._rows: dict[Axis, int] = {}
+        #: Shape -> how its ends are written into rows.
+        self._views: dict[Shape, _View] = {}
+        #: How many nodes were not taken in.
+        self._inexact = 0
+        self._ends = np.empty((0, 0))
+        self._nodes = np.empty(0, dtype=object)
+        exact = [node for node in sorted(nodes, key=_SERIAL) if self._finds_rows(node)]
+        self._lay_out(exact, upright([node.box for node in exact], self._rows))
+
+    @property
+    def all_exact(self) -> bool:
+        """Whether all nodes were taken in, so that the answers are complete."""
+        return not self._inexact
+
+    # -- changing ----------------------------------------------------------------------------------
+
+    def add(self, node: Node) -> None:
+        """Add a node, or count it if it cannot be taken in; O(axes), amortised."""
+        if not self._finds_rows(node):
+            return
+        if self._used == len(self._nodes):
+            self._drop_removed()
+        place = self._used
+        if self._ordered and self._places:
+            self._ordered = next(reversed(self._places)).serial < node.serial
+        view = self._view(node.box.shape)
+        if view.straight:
+            self._ends[:, place] = node.box.ends()
+        else:
+            self._ends[:, place] = UNBOUND
+            self._ends[view.rows, place] = node.box.ends()
+        self._nodes[place] = node
+        self._items[place] = node.item
+        self._places[node] = place
+        self._used = place + 1
+
+    def remove(self, node: Node) -> None:
+        """Remove a node that was added; O(axes), amortised."""
+        place = self._places.pop(node, None)
+        if place is None:
+            self._inexact -= 1
+            return
+        self._ends[:, place] = np.nan
+        self._nodes[place] = self._items[place] = None
+        if self._used > 2 * len(self._places) + _ROOM:
+            self._drop_removed()
+
+    def _finds_rows(self, node: Node) -> bool:
+        """Return whether a node can be taken in, making rows for new axes; counts it if not."""
+        if node.box is not None and node.box.shape.exact:
+            shape = node.box.shape
+            if self._view(shape).complete:
+                return True
+            new = [axis for axis in shape.axes if axis not in self._rows]
+            if len(self._rows) + len(new) <= _MAX_AXES:
+                self._add_rows(new)
+                return True
+        self._inexact += 1
+        return False
+
+    def _add_rows(self, axes: list[Axis]) -> None:
+        """Add two rows for each of some axes, on which no node has an interval yet."""
+        for axis in axes:
+            self._rows[axis] = 2 * len(self._rows)
+        more = np.full((2 * len(axes), self._ends.shape[1]), UNBOUND)
+        more[:, [node is None for node in self._nodes]] = np.nan
+        self._ends = np.concatenate([self._ends, more])
+        self._views.clear()
+
+    def _drop_removed(self) -> None:
+        """Drop the columns of removed nodes, and make room for as many nodes again."""
+        kept = sorted(self._places, key=_SERIAL)
+        self._lay_out(kept, self._ends[:, [self._places[node] for node in kept]])
+
+    def _lay_out(self, nodes: list[Node], columns: Ends) -> None:
+        """Set up the matrix with these nodes and their columns."""
+        used = len(nodes)
+        size = 2 * used + _ROOM
+        self._ends = np.empty((len(columns), size))
+        self._ends[:, :used] = columns
+        self._nodes = np.empty(size, dtype=object)
+        self._nodes[:used] = nodes
+        self._items = np.empty(size, dtype=object)
+        self._items[:used] = [node.item for node in nodes]
+        self._places = dict(zip(nodes, range(used), strict=True))
+        self._used = used
+        self._ordered = True
+
+    # -- asking ------------------------------------------------------------------------------------
+
+    def above(self, probe: Probe) -> list[Node]:
+        """Return the nodes that cover an item: O(nodes × axes), by numpy."""
+        return self._nodes[self._outside(probe)].tolist()  # type: ignore[no-any-return]
+
+    def below(self, probe: Probe) -> list[Node]:
+        """Return the nodes that an item covers: O(nodes × axes), by numpy."""
+        return self._nodes[self._inside(probe)].tolist()  # type: ignore[no-any-return]
+
+    def _outside(self, probe: Probe) -> Places:
+        """Return the places of the boxes that contain the box of an item."""
+        return self._sweep(np.less_equal, self._column(probe))
+
+    def _inside(self, probe: Probe) -> Places:
+        """Return the places of the boxes that lie in the box of an item."""
+        view = self._view(probe.box.shape)
+        if view.straight:
+            return self._sweep(np.greater_equal, probe.column)
+        if not view.complete:
+            # The box has an interval on an axis on which no node has one, so it contains no box.
+            return _NO_PLACES
+        # On other axes the box is unbound, and contains everything: these rows are not compared.
+        return self._sweep(np.greater_equal, probe.column, view.rows)
+
+    def _sweep(self, compare: Comparison, column: Column, rows: Places | None = None) -> Places:
+        """Return the places whose ends compare as wanted with a column, in all rows or in some."""
+        if not len(column):  # no row excludes anything, so removed nodes must be left out here
+            return np.array(sorted(self._places.values()), dtype=np.intp)
+        some = self._ends[:, : self._used] if rows is None else self._ends[rows, : self._used]
+        return np.logical_and.reduce(compare(some, column)).nonzero()[0]  # type: ignore[no-any-return]
+
+    def _column(self, probe: Probe) -> Column:
+        """Return the box of an item as a column with all rows of the matrix."""
+        shape = probe.box.shape
+        view = self._views.get(shape) or self._view(shape)
+        if view.straight:
+            return probe.column
+        column = np.full((len(self._ends), 1), UNBOUND)
+        column[view.rows] = probe.column[view.ends]
+        return column
+
+    def _view(self, shape: Shape) -> _View:
+        """Return how the ends of a shape are written into rows; it is remembered."""
+        view = self._views.get(shape)
+        if view is None:
+            rows: list[int] = []
+            ends: list[int] = []
+            for i, axis in enumerate(shape.axes):
+                start = self._rows.get(axis)
+                if start is not None:
+                    rows += (start, start + 1)
+                    ends += (2 * i, 2 * i + 1)
+            if len(self._views) >= _MAX_VIEWS:
+                self._views.clear()
+            complete = len(rows) == 2 * len(shape.axes)
+            view = self._views[shape] = _View(
+                np.array(rows, dtype=np.intp),
+                np.array(ends, dtype=np.intp),
+                complete,
+                complete and rows == list(range(2 * len(self._rows))),
+            )
+        return view
+
+    def covering_items(self, probe: Probe, own: Node | None) -> tuple[Item, ...]:
+        """Return the items that cover an item, except that of node ``own``, in insertion order."""
+        return self._items_at(self._outside(probe), own)
+
+    def covered_items(self, probe: Probe, own: Node | None) -> tuple[Item, ...]:
+        """Return the items that an item covers, except that of node ``own``, in insertion order."""
+        return self._items_at(self._inside(probe), own)
+
+    def _items_at(self, places: Places, own: Node | None) -> tuple[Item, ...]:
+        """Return the items at some places, in order of insertion, except that of a node."""
+        if not self._ordered:
+            nodes: list[Node] = sorted(self._nodes[places].tolist(), key=_SERIAL)
+            return tuple(node.item for node in nodes if node is not own)
+        items: list[Item] = self._items[places].tolist()
+        if own is not None:
+            del items[places.searchsorted(self._places[own])]
+        return tuple(items)
+
+    def neighbours(self, probe: Probe) -> tuple[list[Node], list[Node], list[Node]]:
+        """Return the nodes next above an item, those next below it, and all above it.
+
+        O(nodes × axes) by numpy, and then the nodes found are compared with each other.
+        """
+        above, below = self._outside(probe), self._inside(probe)
+        return (
+            self._nodes[self._lowest(above)].tolist(),
+            self._nodes[self._highest(below)].tolist(),
+            self._nodes[above].tolist(),
+        )
+
+    def strictly_above(self, node: Node) -> list[Node]:
+        """Return the other nodes whose boxes contain the box of a node."""
+        return self._others(np.less_equal, node)
+
+    def strictly_below(self, node: Node) -> list[Node]:
+        """Return the other nodes whose boxes lie in the box of a node."""
+        return self._others(np.greater_equal, node)
+
+    def _others(self, compare: Comparison, node: Node) -> list[Node]:
+        places = self._sweep(compare, self._ends[:, self._places[node], None])
+        return [each for each in self._nodes[places].tolist() if each is not node]
+
+    def contains(self, outer: Sequence[Node], inner: Sequence[Node]) -> NDArray[np.bool_]:
+        """Return which outer nodes' boxes contain which inner ones': a row for each outer node."""
+        places = self._places
+        above = self._ends[:, [places[node] for node in outer]]
+        below = self._ends[:, [places[node] for node in inner]]
+        return np.logical_and.reduce(above[:, :, None] <= below[:, None, :])  # type: ignore[no-any-return]
+
+    def _lowest(self, places: Places) -> Places:
+        """Return those of some places whose boxes contain no other of these boxes."""
+        columns = self._ends[:, places]
+        order = np.argsort(-_sizes(columns))
+        return places[np.sort(_extremes(columns, order, np.less_equal))]
+
+    def _highest(self, places: Places) -> Places:
+        """Return those of some places whose boxes lie in no other of these boxes."""
+        columns = self._ends[:, places]
+        order = np.argsort(_sizes(columns))
+        return places[np.sort(_extremes(columns, order, np.greater_equal))]
+
+
+def _sizes(columns: Ends) -> Ends:
+    """Return the sum of each column: never greater than that of a box inside it."""
+    # An interval without limit ends at the largest float: the sum of two of these overflows.
+    with np.errstate(over="ignore"):
+        return columns.sum(axis=0)  # type: ignore[no-any-return]
+
+
+def _extremes(columns: Ends, order: Places, beyond: Comparison) -> Places:
+    """Return which columns are extreme: for which no other column is beyond them.
+
+    For the lowest boxes, a column is beyond another one if it is inside it; for the highest, if it
+    is outside. ``order`` begins with columns that are probably extreme. All others are compared
+    with these *pivots*, and a column that has a pivot beyond it is excluded. A few pivots exclude
+    most columns.
+    """
+    candidates: list[Places] = []
+    while len(order):
+        pivots, order = order[:_PIVOTS], order[_PIVOTS:]
+        candidates.append(pivots)
+        out = beyond(columns[:, None, order], columns[:, pivots, None])
+        order = order[~np.logical_or.reduce(np.logical_and.reduce(out))]
+    # A pivot may still have another pivot beyond it, of the same step or of a later one.
+    left = np.concatenate(candidates) if candidates else order
+    pairs = beyond(columns[:, left, None], columns[:, None, left])
+    out = np.logical_and.reduce(pairs)
+    np.fill_diagonal(out, val=False)
+    return left[~np.logical_or.reduce(out, axis=1)]  # type: ignore[no-any-return]

@@ -1,0 +1,457 @@
+"""Where an item belongs in a table, found from boxes: which index serves which question.
+
+A short list of nodes is scanned box by box. Of a long list a sieve leaves few nodes to scan. There
+are sieves for the children of a node, for the roots of a part, for the nodes of an interface and
+for all nodes; each is made when its list is first asked about, and follows it from then on. As long
+as all nodes have exact boxes, questions about all nodes are answered from a matrix of their ends,
+and nothing is left to scan. An item without a box is compared with nodes as in a walk.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
+from itertools import chain
+from operator import attrgetter, le
+from threading import Lock
+from typing import Final, TypeAlias
+
+from posetlib.graph.change import Item
+from posetlib.graph.interface_index import InterfaceIndex
+from posetlib.graph.links import Links, LinksObserver
+from posetlib.graph.nodes import Node
+from posetlib.graph.paths import hangs_below, highest_of, in_order, lowest_of
+from posetlib.search.box_matrix import BoxMatrix
+from posetlib.search.boxes import Box
+from posetlib.search.probe import Probe
+from posetlib.search.sieve import Sieve
+from posetlib.search.walking import Place, WalkingSearch, equivalent_among
+
+__all__ = ["IndexedSearch", "Search"]
+
+# A list of at least this many nodes gets a sieve: it is faster than a look at each.
+_LONG: Final = 40
+# A sieve is dropped when its list is shorter than this, so that sieves do not come and go.
+_SHORT: Final = 20
+# Tables of fewer nodes are walked.
+_FEW: Final = 64
+# With more nodes than this that have no box, the whole table is walked.
+_MAX_BOXLESS: Final = 32
+
+_SERIAL: Final = attrgetter("serial")
+#: What a sieve leaves of a list for a box: ``Sieve.above`` or ``Sieve.below``.
+_Sift: TypeAlias = Callable[[Sieve, Box], Iterable[Node]]
+
+
+class _Sieves(dict[Hashable, Sieve]):
+    """The sieves of lists that are long and were asked about, by the owner of the list."""
+
+    __slots__ = ()
+
+    def sifted(
+        self, sift: _Sift, probe: Probe, owner: Hashable, nodes: Collection[Node]
+    ) -> Iterable[Node]:
+        """Return those of a list that may be comparable with an item: all, if it is short."""
+        if len(nodes) < _LONG:
+            return nodes
+        sieve = self.get(owner)
+        if sieve is None:
+            sieve = self[owner] = Sieve(nodes)
+        return sift(sieve, probe.box)
+
+    def remove(self, owner: Hashable, node: Node) -> None:
+        """Take a node out of a list that has a sieve; it goes when the list has become short."""
+        self[owner].remove(node)
+        if len(self[owner]) < _SHORT:
+            del self[owner]
+
+
+class _AllNodes(LinksObserver):
+    """Lets a sieve or a matrix of all nodes follow the links."""
+
+    __slots__ = ("index",)
+
+    def __init__(self, links: Links, index: Sieve | BoxMatrix) -> None:
+        self.index = index
+        links.attach(self)
+
+    def entered(self, node: Node) -> None:
+        self.index.add(node)
+
+    def left(self, node: Node) -> None:
+        self.index.remove(node)
+
+
+class _HeldNodes(LinksObserver):
+    """Lets the sieves of what each interface holds follow the links."""
+
+    __slots__ = ("sieves",)
+
+    def __init__(self, links: Links) -> None:
+        self.sieves = _Sieves()
+        links.attach(self)
+
+    def held(self, node: Node, interface: Hashable) -> None:
+        if interface in self.sieves:
+            self.sieves[interface].add(node)
+
+    def released(self, node: Node, interface: Hashable) -> None:
+        if interface in self.sieves:
+            self.sieves.remove(interface, node)
+
+
+class IndexedSearch(LinksObserver):
+    """Finds places from boxes where there are any, and by walking where there are none.
+
+    Answers the questions of ``WalkingSearch``, with the same answers in the same order.
+    """
+
+    __slots__ = (
+        "_children", "_everything", "_held", "_links", "_making", "_matrix", "_roots", "_walking",
+    )  # fmt: skip
+
+    def __init__(self, links: Links, interface_index: InterfaceIndex | None) -> None:
+        self._links = links
+        self._walking = WalkingSearch(links, interface_index)
+        self._everything: Sieve | None = None
+        self._matrix: BoxMatrix | None = None
+        self._children = _Sieves()
+        self._roots = _Sieves()
+        self._held: _HeldNodes | None = None
+        # Several threads may read a table at once: an index that follows the links is made once.
+        self._making = Lock()
+        links.attach(self)
+
+    # -- following the links -----------------------------------------------------------------------
+
+    def linked(self, parent: Node, child: Node) -> None:
+        """Keep the sieves of the parent's children."""
+        if parent in self._children:
+            self._children[parent].add(child)
+        if child.part in self._roots and parent is self._links.top:
+            self._roots[child.part].add(child)
+
+    def unlinked(self, parent: Node, child: Node) -> None:
+        """Keep the sieves of the parent's children."""
+        if parent in self._children:
+            self._children.remove(parent, child)
+        if child.part in self._roots and parent is self._links.top:
+            self._roots.remove(child.part, child)
+
+    # -- any structure -----------------------------------------------------------------------------
+
+    def below(self, node: Node, part: Hashable) -> Sequence[Node]:
+        """Return the children of a node that may be comparable with items of a part."""
+        return self._walking.below(node, part)
+
+    def satisfying(self, holds: Callable[[Node], bool], part: Hashable) -> list[Node]:
+        """Return the nodes for which a condition holds that never holds without all parents."""
+        return self._walking.satisfying(holds, part)
+
+    def above(self, probe: Probe) -> list[Node]:
+        """Return every node that covers the item; O(n) in one sweep, or sifted."""
+        if self._is_walked(probe):
+            return self._walking.above(probe)
+        matrix = self._full_order(probe)
+        if matrix is not None:
+            return matrix.above(probe)
+        return list(_covering(probe, self._all_nodes().above(probe.box)))
+
+    def covered(self, probe: Probe) -> list[Node]:
+        """Return every node that the item covers; O(n) in one sweep, or sifted."""
+        if self._is_walked(probe):
+            return self._walking.covered(probe)
+        matrix = self._full_order(probe)
+        if matrix is not None:
+            return matrix.below(probe)
+        return list(_covered(probe, self._all_nodes().below(probe.box)))
+
+    def _is_walked(self, probe: Probe) -> bool:
+        """Return whether a walk has fewer nodes to ask."""
+        if probe.box is None or len(self._links.nodes) < _FEW:
+            return True
+        return self._full_order(probe) is None and self._all_nodes().boxless > _MAX_BOXLESS
+
+    def _all_nodes(self) -> Sieve:
+        """Return the sieve of all nodes, made when it is first asked for."""
+        with self._making:
+            if self._everything is None:
+                sieve = Sieve(self._links.nodes.values())
+                _AllNodes(self._links, sieve)
+                self._everything = sieve
+        return self._everything
+
+    def covering_items(self, probe: Probe, own: Node | None) -> tuple[Item, ...]:
+        """Return the items that cover the item, but that of its own node, in order of insertion."""
+        matrix = self._full_order(probe)
+        if matrix is not None:
+            return matrix.covering_items(probe, own)
+        return in_order(node for node in self.above(probe) if node is not own)
+
+    def covered_items(self, probe: Probe, own: Node | None) -> tuple[Item, ...]:
+        """Return the items that it covers, but that of its own node, in order of insertion."""
+        matrix = self._full_order(probe)
+        if matrix is not None:
+            return matrix.covered_items(probe, own)
+        return in_order(node for node in self.covered(probe) if node is not own)
+
+    def equivalent(self, probe: Probe) -> Node | None:
+        """Return the node that the item covers and that covers the item."""
+        return equivalent_among(probe, lowest_of(self.above(probe)))
+
+    # -- the full order ----------------------------------------------------------------------------
+
+    def _full_order(self, one: Node | Probe) -> BoxMatrix | None:
+        """Return the matrix of all nodes, if it alone tells how one is related to them.
+
+        Made when it is first asked for.
+        """
+        if one.box is None or not one.box.shape.exact or len(self._links.nodes) < _FEW:
+            return None
+        matrix = self._matrix
+        if matrix is None:
+            with self._making:
+                matrix = self._matrix or BoxMatrix(self._links.nodes.values())
+                if self._matrix is None:
+                    _AllNodes(self._links, matrix)
+                    self._matrix = matrix
+        return matrix if matrix.all_exact else None
+
+    def place(self, probe: Probe, *, may_have_twin: bool = True) -> Place:
+        """Return the place of an item that has no node by its own name.
+
+        One sweep for all that covers it and one for all that it covers; then the nearest of each.
+        """
+        matrix = self._full_order(probe)
+        if matrix is not None:
+            # A twin would have an equal box, so it would be equal, and found by its hash.
+            return Place(None, *matrix.neighbours(probe))
+        if self._is_walked(probe):
+            return self._walking.place(probe, may_have_twin=may_have_twin)
+        nodes = self.above(probe)
+        parents = lowest_of(nodes)
+        if may_have_twin and len(parents) == 1:
+            same = equivalent_among(probe, parents)
+            if same is not None:
+                return Place(same, [], [], nodes)
+        return Place(None, parents, highest_of(self.covered(probe)), nodes)
+
+    def strictly_above(self, node: Node) -> Iterable[Node]:
+        """Return every node above a node of a full order: from the matrix, or by the links."""
+        matrix = self._full_order(node)
+        if matrix is not None:
+            return matrix.strictly_above(node)
+        return self._walking.strictly_above(node)
+
+    def strictly_below(self, node: Node) -> Iterable[Node]:
+        """Return every node below a node of a full order: from the matrix, or by the links."""
+        matrix = self._full_order(node)
+        if matrix is not None:
+            return matrix.strictly_below(node)
+        return self._walking.strictly_below(node)
+
+    def to_be_joined(self, parents: list[Node], children: list[Node]) -> list[tuple[Node, Node]]:
+        """Return the pairs of a parent and a child that no path joins, of a node that is cut out.
+
+        The matrix tells whether a parent covers another parent of the child.
+        """
+        matrix = self._full_order(children[0]) if children else None
+        others = [other for child in children for other in child.parents]
+        if matrix is None or parents[0] is self._links.top or not others:
+            return self._walking.to_be_joined(parents, children)
+        # A path from a child up to a parent leads over another parent of the child.
+        over = matrix.contains(parents, others)
+        joined = []
+        start = 0
+        for child in children:
+            stop = start + len(child.parents)
+            reached: list[bool] = over[:, start:stop].any(axis=1).tolist()  # type: ignore[assignment]
+            joined += [(parents[i], child) for i, yes in enumerate(reached) if not yes]
+            start = stop
+        return joined
+
+    # -- siblings, as in forests -------------------------------------------------------------------
+
+    def first_above(
+        self,
+        probe: Probe,
+        parent: Node,
+        *,
+        prefers: Callable[[Node], bool] | None = None,
+        skip: Collection[Node] = (),
+    ) -> Node | None:
+        """Return the first child of a node that covers the item, a preferred one if there is one.
+
+        One look at each box, or at each that a sieve leaves. Boxes make ``skip`` superfluous:
+        children that do not cover the item are not returned.
+        """
+        if probe.box is None:
+            return self._walking.first_above(probe, parent, prefers=prefers, skip=skip)
+        if not parent.children:
+            return None
+        first = None
+        for node in _covering(probe, self._sifted(Sieve.above, probe, parent)):
+            if prefers is None or prefers(node):
+                return node
+            first = first or node
+        return first
+
+    def all_below(
+        self,
+        probe: Probe,
+        parent: Node,
+        *,
+        among: Iterable[Node] | None = None,
+        skip: Collection[Node] = (),
+    ) -> list[Node]:
+        """Return the children of a node that the item covers, in order."""
+        if probe.box is None or among is not None:
+            return self._walking.all_below(probe, parent, among=among, skip=skip)
+        if not parent.children:
+            return []
+        return list(_covered(probe, self._sifted(Sieve.below, probe, parent)))
+
+    def next_down(
+        self, probe: Probe, parent: Node, *, prefers: Callable[[Node], bool] | None = None
+    ) -> tuple[Node | None, list[Node]]:
+        """Return the first child that covers the item, or else all that the item covers.
+
+        In a short list of exact boxes, one look at each tells both.
+        """
+        children = parent.children
+        if not children:
+            return None, []
+        box = probe.box
+        if box is None:
+            return self._walking.next_down(probe, parent, prefers=prefers)
+        if prefers is None and probe.part is None and box.shape.exact and not box.more_ends:
+            left = self._children.sifted(Sieve.above, probe, parent, children)
+            compared = _compared(box, left)
+            if compared is not None:
+                if compared[0] is None and left is not children:
+                    # The sieve left those that may cover the item, not those that it may cover.
+                    return None, self.all_below(probe, parent)
+                return compared
+        child = self.first_above(probe, parent, prefers=prefers)
+        return child, [] if child is not None else self.all_below(probe, parent)
+
+    def _sifted(self, sift: _Sift, probe: Probe, parent: Node) -> Iterable[Node]:
+        """Return the children of a node that may be comparable, in the order of a walk."""
+        part = probe.part
+        if part is None or parent is not self._links.top:
+            return self._children.sifted(sift, probe, parent, parent.children)
+        roots = self._links.roots_by_part
+        return chain.from_iterable(
+            self._roots.sifted(sift, probe, each, roots.get(each, ())) for each in (None, part)
+        )
+
+    # -- what an interface holds -------------------------------------------------------------------
+
+    def _held_by(self, sift: _Sift, probe: Probe, interface: Hashable) -> Iterable[Node]:
+        """Return the nodes of an interface that may be comparable with the item."""
+        if self._held is None:
+            self._held = _HeldNodes(self._links)
+        nodes = self._links.holders.get(interface, ())
+        return self._held.sieves.sifted(sift, probe, interface, nodes)
+
+    def is_held_above(self, probe: Probe, interface: Hashable) -> bool:
+        """Return whether an interface holds a node that covers the item."""
+        if probe.box is None:
+            return self._walking.is_held_above(probe, interface)
+        return any(True for _ in _covering(probe, self._held_by(Sieve.above, probe, interface)))
+
+    def held_below(self, probe: Probe, interface: Hashable, own: Node | None = None) -> list[Node]:
+        """Return the nodes that an interface holds and the item covers, in order."""
+        if probe.box is None:
+            return self._walking.held_below(probe, interface, own)
+        found = _covered(probe, self._held_by(Sieve.below, probe, interface))
+        return sorted((node for node in found if node is not own), key=_SERIAL)
+
+    def held_in_tree(self, probe: Probe, interface: Hashable, own: Node) -> list[Node]:
+        """Return the nodes that an interface holds and that hang below the item's own, in order."""
+        if probe.box is None:
+            return self._walking.held_in_tree(probe, interface, own)
+        # Whatever hangs below is covered, and boxes leave few of all that the interface holds.
+        found = self.held_below(probe, interface, own)
+        return [node for node in found if hangs_below(node, own)]
+
+
+#: The search of a table: both answer the same questions alike.
+Search: TypeAlias = WalkingSearch | IndexedSearch
+
+
+# The loops below compare high ends first: they were made together with their box, and lie together
+# in memory. Low ends are the objects of the constraints; most boxes need no look at them.
+
+
+def _compared(box: Box, nodes: Iterable[Node]) -> tuple[Node | None, list[Node]] | None:
+    """Return the first node around a box, or else all nodes in it; None if shapes differ.
+
+    The box is exact, and has no more than two axes.
+    """
+    low, minus_high, low2, minus_high2 = box.low, box.minus_high, box.low2, box.minus_high2
+    shape = box.shape
+    inside = []
+    for node in nodes:
+        other = node.box
+        if other is None or other.shape is not shape:
+            return None
+        if other.minus_high <= minus_high:
+            if other.minus_high2 <= minus_high2 and other.low <= low and other.low2 <= low2:
+                return node, []
+            if other.minus_high < minus_high:
+                continue
+        if minus_high2 <= other.minus_high2 and low <= other.low and low2 <= other.low2:
+            inside.append(node)
+    return None, inside
+
+
+def _covering(probe: Probe, nodes: Iterable[Node]) -> Iterator[Node]:
+    """Yield the nodes that cover an item: by their boxes, and by tests where these do not tell."""
+    mine = probe.box
+    low, minus_high, low2, minus_high2 = mine.low, mine.minus_high, mine.low2, mine.minus_high2
+    more_ends, shape, gaps = mine.more_ends, mine.shape, mine.gaps
+    exact = shape.exact
+    for node in nodes:
+        box = node.box
+        if box is None:
+            good = probe.above(node)
+        elif box.shape is shape:
+            good = (
+                (exact or box.gaps | gaps == gaps)
+                and box.minus_high <= minus_high
+                and box.minus_high2 <= minus_high2
+                and box.low <= low
+                and box.low2 <= low2
+                and (not more_ends or all(map(le, box.more_ends, more_ends)))
+                and (exact or probe.above(node))
+            )
+        else:
+            good = shape.may_lie_in(box.shape) and box.gaps | gaps == gaps and probe.above(node)
+        if good:
+            yield node
+
+
+def _covered(probe: Probe, nodes: Iterable[Node]) -> Iterator[Node]:
+    """Yield the nodes that an item covers: by their boxes, and by tests where these do not tell."""
+    mine = probe.box
+    low, minus_high, low2, minus_high2 = mine.low, mine.minus_high, mine.low2, mine.minus_high2
+    more_ends, shape, gaps = mine.more_ends, mine.shape, mine.gaps
+    exact = shape.exact
+    for node in nodes:
+        box = node.box
+        if box is None:
+            good = probe.below(node)
+        elif box.shape is shape:
+            good = (
+                (exact or box.gaps | gaps == box.gaps)
+                and minus_high <= box.minus_high
+                and minus_high2 <= box.minus_high2
+                and low <= box.low
+                and low2 <= box.low2
+                and (not more_ends or all(map(le, more_ends, box.more_ends)))
+                and (exact or probe.below(node))
+            )
+        else:
+            good = box.shape.may_lie_in(shape) and box.gaps | gaps == box.gaps and probe.below(node)
+        if good:
+            yield node

@@ -1,0 +1,399 @@
+"""The sieve: finds the few nodes of a long list whose boxes may be comparable with a given box.
+
+Sets of nodes are bits of Python integers (see ``posetlib.bits``). For each end of the box, one set
+is looked up; their intersection has all comparable nodes, and few others. The caller compares the
+nodes that are left.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from heapq import merge
+from itertools import accumulate, chain
+from math import inf, isqrt
+from operator import attrgetter, or_
+from typing import Final, NamedTuple, TypeAlias
+
+from posetlib.bits import PIECE, items_in, mask_of
+from posetlib.graph.nodes import Node
+from posetlib.search.boxes import Axis, Box, Shape
+
+__all__ = ["Sieve"]
+
+# On each axis, the low ends of n nodes are sorted into side² cells, and so are the high ends:
+# side = min(_SIDE + √n // _SLOPE, _MAX_SIDE). So there are 25 cells for 40 nodes, and 256 cells
+# from 3,600 nodes on. More cells leave fewer nodes to compare, but adding a node takes longer.
+_SIDE: Final = 4
+_SLOPE: Final = 5
+_MAX_SIDE: Final = 16
+# Axes of a sieve at most. Further axes are ignored, so that more nodes are left to compare; memory
+# and the time of an add are bounded.
+_MAX_AXES: Final = 64
+# Nodes for which a new sieve has places beyond twice its nodes, so that a small one is not laid out
+# anew after every few adds.
+_ROOM: Final = 16
+# Shapes of which the plan is remembered. When there are more, all plans are forgotten.
+_MAX_PLANS: Final = 4096
+# Bits of a set that are handled at a time (see ``posetlib.bits.PIECE``), and as many ones.
+_PIECE: Final = PIECE
+_PIECE_MASK: Final = (1 << _PIECE) - 1
+# Nodes are yielded in the order of their serial numbers.
+_SERIAL: Final = attrgetter("serial")
+
+
+#: Intervals of nodes on one axis: low ends, high ends with a minus, and the places of the nodes.
+_AxisEnds: TypeAlias = tuple[list[float], list[float], list[int]]
+_NO_ENDS: Final[_AxisEnds] = ([], [], [])
+
+
+class _CoarseOrder:
+    """Nodes sorted coarsely by one number each, to find those with a smaller number than another.
+
+    The numbers are divided into *cells* with about as many nodes each, and the cells into *blocks*.
+    Each block has the set of the nodes in all blocks before it. Each cell has the set of the nodes
+    in the cells before it within its block. So an answer is the union of two sets, and to add a
+    node changes only the sets of one block of cells, and those of the blocks.
+
+    Numbers that are greater than all others, or smaller, often follow each other, as times do. If
+    many of them come, new cells are made at that end.
+    """
+
+    __slots__ = (
+        "_blocks", "_bounds", "_cells", "_in_first", "_in_last", "_least", "_most", "_share",
+        "_side", "_skipped",
+    )  # fmt: skip
+
+    def __init__(
+        self, values: Sequence[float] = (), places: Sequence[int] = (), side: int = 1
+    ) -> None:
+        count = side * side
+        some = sorted(values)
+        # Where one cell ends and the next one begins: one bound less than there are cells.
+        self._bounds = sorted({some[len(some) * i // count] for i in range(1, count) if some})
+        # The number of cells in a block, and at first of blocks.
+        self._side = side
+        # Cells at the beginning of the first block that are not in use yet.
+        self._skipped = 0
+        members: list[list[int]] = [[] for _ in range(side * (side + 1))]
+        for value, place in zip(values, places, strict=True):
+            cell = bisect_right(self._bounds, value)
+            members[cell + cell // side + 1].append(place)
+        # side + 1 sets for each block: the nodes before each of its cells, then those of the block.
+        self._cells: list[int] = []
+        # The nodes before each block, then all nodes.
+        self._blocks = [0]
+        for start in range(0, len(members), side + 1):
+            masks = (mask_of(places, _PIECE) for places in members[start : start + side + 1])
+            block = list(accumulate(masks, or_))
+            self._cells += block
+            self._blocks.append(self._blocks[-1] | block[-1])
+        # How many nodes may come with a new least or greatest number before a new cell is made, and
+        # how many came since the last one was made.
+        self._share = len(values) // count + 8
+        self._in_first = self._in_last = 0
+        self._least, self._most = (some[0], some[-1]) if some else (inf, -inf)
+
+    def everything(self) -> int:
+        """Return all nodes."""
+        return self._blocks[-1]
+
+    def before(self, value: float) -> int:
+        """Return the nodes in cells before that of a value: all their numbers are smaller."""
+        cell = bisect_right(self._bounds, value) + self._skipped
+        block = cell // self._side
+        return self._blocks[block] | self._cells[cell + block]
+
+    def upto(self, value: float) -> int:
+        """Return the nodes in cells up to that of a value: all others have a greater number."""
+        cell = bisect_right(self._bounds, value) + self._skipped
+        block = cell // self._side
+        return self._blocks[block] | self._cells[cell + block + 1]
+
+    def add(self, value: float, bit: int) -> None:
+        """Add a node, given as its bit, with its number: O(side) changes of a set."""
+        if not self._least <= value <= self._most:
+            self._extend(value)
+        cells, blocks, side = self._cells, self._blocks, self._side
+        cell = bisect_right(self._bounds, value) + self._skipped
+        block = cell // side
+        for i in range(cell + block + 1, (block + 1) * (side + 1)):
+            cells[i] |= bit
+        for i in range(block + 1, len(blocks)):
+            blocks[i] |= bit
+
+    def _extend(self, value: float) -> None:
+        """Note a new least or greatest value, and make a new cell if enough of them have come."""
+        empty = [0] * (self._side + 1)
+        if value > self._most:
+            self._most = value
+            self._in_last += 1
+            if self._in_last > self._share:
+                self._in_last = 1
+                self._bounds.append(value)
+                if len(self._bounds) + self._skipped == self._side * (len(self._blocks) - 1):
+                    self._cells += empty
+                    self._blocks.append(self._blocks[-1])
+        if value < self._least:
+            self._in_first += 1
+            if self._in_first > self._share:
+                self._in_first = 1
+                self._bounds.insert(0, self._least)
+                if not self._skipped:
+                    self._cells[:0] = empty
+                    self._blocks.insert(0, 0)
+                    self._skipped = self._side
+                self._skipped -= 1
+            self._least = value
+
+
+class _AxisSets:
+    """The nodes by both ends of their intervals on one axis, and the nodes without an interval.
+
+    An interval of one point, such as that of `x = 3`, is also found by its value. There may be
+    thousands of points, of which many would share a cell.
+    """
+
+    __slots__ = ("_all_points", "_low", "_minus_high", "_points", "lacking")
+
+    def __init__(self, lacking: int, ends: _AxisEnds = _NO_ENDS, side: int = 1) -> None:
+        lows, minus_highs, places = ends
+        #: The nodes without an interval on this axis.
+        self.lacking = lacking
+        self._low = _CoarseOrder(lows, places, side)
+        self._minus_high = _CoarseOrder(minus_highs, places, side)
+        #: Value -> the places of the nodes whose interval is this point.
+        self._points: dict[float, list[int]] = {}
+        for low, minus_high, place in zip(lows, minus_highs, places, strict=True):
+            if low == -minus_high:
+                self._points.setdefault(low, []).append(place)
+        self._all_points = mask_of(list(chain.from_iterable(self._points.values())), _PIECE)
+
+    def add(self, low: float, minus_high: float, place: int) -> None:
+        """Add the node of a place, with the low end of its interval, and the high one negated."""
+        bit = 1 << place
+        self._low.add(low, bit)
+        self._minus_high.add(minus_high, bit)
+        if low == -minus_high:
+            self._points.setdefault(low, []).append(place)
+            self._all_points |= bit
+
+    def around(self, low: float, minus_high: float) -> int:
+        """Return the nodes whose interval may contain this one, and those without an interval."""
+        found = self._low.upto(low) & self._minus_high.upto(minus_high)
+        if self._all_points:
+            found &= ~self._all_points
+            if low == -minus_high:
+                found |= mask_of(self._points.get(low, []), _PIECE)
+        return found | self.lacking
+
+    def inside(self, low: float, minus_high: float) -> int:
+        """Return the nodes whose interval may lie in this one."""
+        if low == -minus_high:
+            return mask_of(self._points.get(low, []), _PIECE)
+        return self._low.everything() & ~(
+            self._low.before(low) | self._minus_high.before(minus_high)
+        )
+
+
+class _Plan(NamedTuple):
+    """Where the ends of boxes of one shape are looked up."""
+
+    #: For each axis of the shape, its sets, and the index of its low end among a box's ends.
+    within: list[tuple[_AxisSets, int]]
+    #: The sets of the axes that the shape does not have.
+    others: list[_AxisSets]
+    #: Whether the shape has an axis on which no node of the sieve has an interval.
+    has_new_axis: bool
+
+
+class Sieve:
+    """A set of nodes that finds those that may cover an item, or that the item may cover.
+
+    Each node has a *place*, the number of its bit. On each axis the nodes are sorted coarsely by
+    both ends of their intervals. ``above`` and ``below`` return all comparable nodes that have a
+    box, few others, and all nodes without a box; the caller compares them.
+
+    A node that is removed keeps its place, in case that it comes back. When the places are used up,
+    which are twice as many as there were nodes, the nodes that are left get new places, and the
+    cells are chosen anew.
+    """
+
+    __slots__ = (
+        "_axes",
+        "_boxed",
+        "_boxless",
+        "_count",
+        "_late",
+        "_newest",
+        "_nodes",
+        "_places",
+        "_plans",
+        "_room",
+    )  # fmt: skip
+
+    def __init__(self, nodes: Iterable[Node]) -> None:
+        self._lay_out(nodes)
+
+    def __len__(self) -> int:
+        return self._count
+
+    @property
+    def boxless(self) -> int:
+        """The number of nodes without a box, which are always returned."""
+        return self._boxless.bit_count()
+
+    # -- changing ----------------------------------------------------------------------------------
+
+    def _lay_out(self, nodes: Iterable[Node]) -> None:
+        """Give places to these nodes, and to no others, and choose the cells."""
+        #: By place, also the nodes that were removed.
+        self._nodes = sorted(nodes, key=_SERIAL)
+        self._places = dict(zip(self._nodes, range(len(self._nodes)), strict=True))
+        #: How many places there may be before the nodes are laid out anew.
+        self._room = 2 * len(self._nodes) + _ROOM
+        #: The number of nodes that were not removed.
+        self._count = len(self._nodes)
+        #: The nodes that came after a node with a greater serial number. They are few: orphans, and
+        #: nodes that an undo brings back.
+        self._late = 0
+        #: The greatest serial number.
+        self._newest = self._nodes[-1].serial if self._nodes else -1
+        boxless = []
+        by_shape: dict[Shape, list[int]] = {}
+        for node, place in self._places.items():
+            if node.box is None:
+                boxless.append(place)
+            else:
+                by_shape.setdefault(node.box.shape, []).append(place)
+        found: dict[Axis, _AxisEnds] = {}
+        for shape, its in by_shape.items():
+            rows = list(zip(*(self._nodes[place].box.ends() for place in its), strict=True))
+            for i, axis in enumerate(shape.axes):
+                lows, minus_highs, places = found.setdefault(axis, ([], [], []))
+                lows += rows[2 * i]
+                minus_highs += rows[2 * i + 1]
+                places += its
+        everything = (1 << len(self._nodes)) - 1
+        side = min(_SIDE + isqrt(len(self._nodes)) // _SLOPE, _MAX_SIDE)
+        self._axes = {
+            axis: _AxisSets(everything ^ mask_of(ends[2], _PIECE), ends, side)
+            for axis, ends in list(found.items())[:_MAX_AXES]
+        }
+        #: The nodes without a box, and those with one, that were not removed.
+        self._boxless = mask_of(boxless, _PIECE)
+        self._boxed = everything ^ self._boxless
+        self._plans: dict[Shape, _Plan] = {}
+
+    def add(self, node: Node) -> None:
+        """Add a node: O(1) if it comes back, otherwise O(axes), amortised.
+
+        These are operations on sets, each of which has as many bits as there are places.
+        """
+        place = self._places.get(node)
+        if place is None:
+            if len(self._nodes) == self._room:
+                self._lay_out([*self._present(), node])
+                return
+            place = self._enter(node)
+        self._count += 1
+        if node.box is None:
+            self._boxless |= 1 << place
+        else:
+            self._boxed |= 1 << place
+
+    def remove(self, node: Node) -> None:
+        """Remove a node; O(1) operations on sets, amortised."""
+        bit = 1 << self._places[node]
+        self._boxless &= ~bit
+        self._boxed &= ~bit
+        self._count -= 1
+        if len(self._nodes) > 4 * self._count + _ROOM:
+            # Three of four nodes were removed: their places are not kept any longer.
+            self._lay_out(self._present())
+
+    def _present(self) -> list[Node]:
+        """Return the nodes that were not removed."""
+        return list(self._at(self._boxed | self._boxless))
+
+    def _enter(self, node: Node) -> int:
+        """Give the next place to a new node, add it to the sets of the axes; return the place."""
+        place = len(self._nodes)
+        if node.box is not None:
+            shape, ends = node.box.shape, node.box.ends()
+            if self._plan(shape).has_new_axis:
+                self._add_axes(shape)
+            within, others, _ = self._plan(shape)
+            for sets, i in within:
+                sets.add(ends[i], ends[i + 1], place)
+            for sets in others:
+                sets.lacking |= 1 << place
+        if node.serial < self._newest:
+            self._late |= 1 << place
+        else:
+            self._newest = node.serial
+        self._nodes.append(node)
+        self._places[node] = place
+        return place
+
+    def _add_axes(self, shape: Shape) -> None:
+        """Make the sets for new axes of a shape; no node has an interval there yet."""
+        everything = (1 << len(self._nodes)) - 1
+        for axis in shape.axes:
+            if axis not in self._axes and len(self._axes) < _MAX_AXES:
+                self._axes[axis] = _AxisSets(everything)
+        self._plans.clear()
+
+    # -- asking ------------------------------------------------------------------------------------
+
+    def above(self, box: Box) -> Iterator[Node]:
+        """Return the nodes that may cover the item of a box, in order: O(axes) operations on sets.
+
+        A covering node has no interval on an axis that the box does not have.
+        """
+        shape = box.shape
+        within, others, _ = self._plans.get(shape) or self._plan(shape)
+        ends = box.ends()
+        left = self._boxed
+        for sets in others:
+            left &= sets.lacking
+        for sets, i in within:
+            left &= sets.around(ends[i], ends[i + 1])
+        return self._at(left | self._boxless)
+
+    def below(self, box: Box) -> Iterator[Node]:
+        """Return the nodes that the item of a box may cover, in order: O(axes) operations on sets.
+
+        A covered node has an interval on every axis of the box.
+        """
+        shape = box.shape
+        within, _, has_new_axis = self._plans.get(shape) or self._plan(shape)
+        ends = box.ends()
+        left = 0 if has_new_axis else self._boxed
+        for sets, i in within:
+            left &= sets.inside(ends[i], ends[i + 1])
+        return self._at(left | self._boxless)
+
+    def _at(self, bits: int) -> Iterator[Node]:
+        """Return the nodes of some bits, in the order of their serial numbers."""
+        late = bits & self._late
+        if not late:
+            return items_in(self._nodes, bits, _PIECE, _PIECE_MASK)
+        in_order = items_in(self._nodes, bits ^ late, _PIECE, _PIECE_MASK)
+        found = sorted(items_in(self._nodes, late, _PIECE, _PIECE_MASK), key=_SERIAL)
+        return merge(in_order, found, key=_SERIAL)
+
+    def _plan(self, shape: Shape) -> _Plan:
+        """Return where the ends of a shape are looked up; it is remembered."""
+        plan = self._plans.get(shape)
+        if plan is None:
+            if len(self._plans) >= _MAX_PLANS:
+                self._plans.clear()
+            axes = self._axes
+            within = [(axes[axis], 2 * i) for i, axis in enumerate(shape.axes) if axis in axes]
+            others = [sets for axis, sets in axes.items() if axis not in shape.axes]
+            # With all axes in use, a missing one may be one that is ignored, and is not new.
+            missing = len(within) < len(shape.axes)
+            plan = _Plan(within, others, missing and len(axes) < _MAX_AXES)
+            self._plans[shape] = plan
+        return plan
