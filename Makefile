@@ -11,7 +11,7 @@
 .SUFFIXES:
 # The set-up comes first, also with -j; the tests are parallel in themselves.
 .NOTPARALLEL:
-.PHONY: help setup run tour test test-deep lint format bench clean distclean _python _system _lint
+.PHONY: help setup run tour test test-deep lint format graph bench clean distclean _python _system _lint
 
 BIN := .venv/bin
 SEED ?= 0
@@ -69,6 +69,9 @@ _lint:
 format: _python ## format the code, and fix what can be fixed
 	@$(BIN)/ruff check --fix .
 	@$(BIN)/ruff format .
+
+graph: _python ## write the import graph of the packages into docs/architecture.md
+	@$(BIN)/python scripts/import_graph.py --write docs/architecture.md
 
 bench: _python ## the benchmarks, each with its baseline in the same run
 	@$(BIN)/python -m bench $(ARGS)

@@ -13,6 +13,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 PUBLIC = {
     *("bench", "clean", "distclean", "format", "help", "lint", "run", "setup", "test"),
+    "graph",
     "test-deep",
     "tour",
 }
