@@ -136,8 +136,3 @@ WITNESS_NONE: Final = "witness_none"
 def side(name: str, part: str) -> str:
     """A part of one side of a diff, a or b: where it comes from, structure, step, upload."""
     return f"{name}_{part}"
-
-
-def witness(invariant: str, place: int) -> dict[str, str | int]:
-    """The id of the button that opens a witness."""
-    return {"type": "witness", "invariant": invariant, "place": place}

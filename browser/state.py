@@ -10,7 +10,7 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from typing import Final
-from urllib.parse import parse_qsl
+from urllib.parse import parse_qsl, urlencode
 
 from browser.cache import Cache
 from browser.config import Config
@@ -20,7 +20,7 @@ from browser.generating import generate, parameters_from
 from browser.sources import Source, SourceError, read_files, read_line, read_text
 from browser.story import Story
 
-__all__ = ["RECIPE", "Library", "edits_of", "from_query", "recipe_of", "with_edit"]
+__all__ = ["RECIPE", "Library", "edits_of", "from_query", "recipe_of", "to_query", "with_edit"]
 
 Recipe = dict[str, str]
 Files = tuple[tuple[str, bytes], ...]
@@ -44,6 +44,15 @@ def from_query(query: str) -> dict[str, str]:
     if len(query) > _QUERY_CHARS:
         return {}
     return dict(parse_qsl(query.removeprefix("?"), max_num_fields=60))
+
+
+def to_query(values: Mapping[str, str]) -> str:
+    """Return names and values as an address has them.
+
+    >>> to_query({"from": "workload", "step": "3"})
+    '?from=workload&step=3'
+    """
+    return "?" + urlencode(values)
 
 
 def recipe_of(view: Mapping[str, str]) -> Recipe:

@@ -23,6 +23,14 @@
       if (chosen.dataset.look) graphs.lookAt(Number(number));
       return;
     }
+    /* A link, which the browser itself opens elsewhere when a key asks for that. */
+    const witness = event.target.closest && event.target.closest("[data-witness]");
+    if (witness) {
+      if (event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
+      event.preventDefault();
+      window.dash_clientside.set_props("runs-witness", { data: witness.dataset.witness });
+      return;
+    }
     const button = event.target.closest && event.target.closest("[data-graph]");
     if (button) {
       const [what, panel] = button.dataset.graph.split(" ");

@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from dash import ALL, Dash, Input, Output, State, ctx, dcc, html, no_update
-from dash.exceptions import PreventUpdate
+from dash import Dash, Input, Output, State, dcc, html, no_update
 
 from browser import ids
 from browser.config import Limits
@@ -22,10 +21,10 @@ from browser.directories import (
 from browser.elements import counted, drawing
 from browser.graph import Shown
 from browser.pages import parts
-from browser.pages.attributes import aria
+from browser.pages.attributes import aria, data
 from browser.pages.stepping import register_graphs, register_memory
 from browser.sources import SourceError
-from browser.state import Library
+from browser.state import Library, from_query, to_query
 
 __all__ = ["layout", "register"]
 
@@ -113,8 +112,8 @@ def _label(report: Report) -> str:
     return f"{'✓' if report.ok else '✗'} {report.name}"
 
 
-def report_table(report: Report) -> list[Component]:
-    """Return a report with a button for each witness."""
+def report_table(report: Report, view: Mapping[str, str]) -> list[Component]:
+    """Return a report with a link for each witness, to what is shown now with that one open."""
     content = report.content
     broken = [each["name"] for each in content["invariants"] if each["verdict"] == "violated"]
     verdict = (
@@ -148,7 +147,7 @@ def report_table(report: Report) -> list[Component]:
             )
         )
         body += [
-            html.Tr(html.Td(_offered(each["name"], place, witness), colSpan=4))
+            html.Tr(html.Td(_offered(report, view, each["name"], place, witness), colSpan=4))
             for place, witness in enumerate(each.get("witnesses", []))
         ]
     return [
@@ -158,15 +157,24 @@ def report_table(report: Report) -> list[Component]:
     ]
 
 
-def _offered(invariant: str, place: int, witness: object) -> Component:
+def _offered(
+    report: Report, view: Mapping[str, str], invariant: str, place: int, witness: object
+) -> Component:
+    """Return a witness in a line, with the link that opens it.
+
+    The script listens to the link, and no callback does: Dash would call it for every new link, in
+    one call with an early click, and which link was clicked could not be told.
+    """
+    key = witness_key(invariant, place)
     return html.Div(
         [
-            html.Button(
+            html.A(
                 "Open",
-                id=ids.witness(invariant, place),
-                className="small",
+                href=witness_address(view, report.name, key),
+                className="button small",
                 title="Open it in the graph",
                 **aria(label=f"Open witness {place + 1} of {invariant} in the graph"),
+                **data(witness=key),
             ),
             html.Span(witness_text(witness), className="filter"),
         ],
@@ -222,30 +230,24 @@ def register(app: Dash, library: Library) -> None:
     register_graphs(app, NAME)
     register_memory(app, NAME, (ids.REPORT, "value"), (ids.WITNESS, "data"))
 
-    @app.callback(
-        Output(_at(ids.REPORTS), "children"),
-        Input(_at(ids.REPORT), "value"),
-        Input(_at(ids.HERE), "data"),
-    )
-    def show(name: Any, _recipe: Any) -> Any:
-        if not name:
-            return html.P("Nothing to show yet.", className="muted")
-        return report_table(read_report(config, name))
-
+    # One callback for the list and the witness that is open at first: in an answer of its own, that
+    # could come after the list, and replace what was clicked meanwhile. It is the first output, so
+    # that it is set before there is a link to click.
     @app.callback(
         Output(_at(ids.WITNESS), "data"),
-        Input({"type": "witness", "invariant": ALL, "place": ALL}, "n_clicks"),
+        Output(_at(ids.REPORTS), "children"),
         Input(_at(ids.REPORT), "value"),
         State(_at(ids.WITNESS), "data"),
+        State(_at(ids.HERE), "data"),
+        State(ids.VIEW, "data"),
     )
-    def choose(clicks: Any, name: Any, chosen: Any) -> Any:
-        by = ctx.triggered_id
-        if isinstance(by, dict):
-            if not any(clicks):
-                raise PreventUpdate  # the buttons have come, and none was pressed
-            return witness_key(by["invariant"], by["place"])
-        there = openable(read_report(config, name)) if name else {}
-        return chosen if chosen in there else next(iter(there), "")
+    def show(name: Any, chosen: Any, recipe: Any, view: Any) -> Any:
+        if not name:
+            return "", html.P("Nothing to show yet.", className="muted")
+        report = read_report(config, name)
+        there = openable(report)
+        key = chosen if chosen in there else next(iter(there), "")
+        return key, report_table(report, {**(view or {}), **recipe})
 
     @app.callback(
         Output(_at(ids.DRAWINGS), "data"),
@@ -287,6 +289,17 @@ def register(app: Dash, library: Library) -> None:
 def witness_key(invariant: str, place: int) -> str:
     """Return the name of a witness, as it stands in the address."""
     return f"{invariant}.{place + 1}"
+
+
+def witness_address(view: Mapping[str, str], report: str, key: str) -> str:
+    """Return the query that opens a witness: with all of a view, unless that makes it too long.
+
+    >>> witness_address({"from": "workload", "witness": "edge-covers.1"}, "R.json", "edge-covers.2")
+    '?from=workload&witness=edge-covers.2&report=R.json'
+    """
+    chosen = {ids.REPORT: report, ids.WITNESS: key}
+    query = to_query({**view, **chosen})
+    return query if from_query(query) else to_query(chosen)
 
 
 def openable(report: Report) -> dict[str, tuple[str, object]]:

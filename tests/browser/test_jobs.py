@@ -81,7 +81,7 @@ def test_a_witness_of_the_jobs_opens_in_the_graph(visitor: Visitor, address: str
     visitor.sees("#runs-reports", "✗ violated")
     visitor.drawn("runs-witness")
     assert "edge-covers in spoilt" in visitor.text("#stats-runs-witness")
-    assert "the parent does not cover its child" in visitor.text("#runs-witness_text")
+    visitor.sees("#runs-witness_text", "the parent does not cover its child")
     visitor.choose(".nav a", "Tables")
     visitor.drawn("tables-fp")
     visitor.sees("#source-title", "/workload")

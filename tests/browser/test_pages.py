@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from flask import Flask, request
+from selenium import webdriver
 from selenium.webdriver.common.keys import Keys
 
 from .driving import Visitor, serving, visiting
-from .files import snapshot_json, trace_json
+from .files import report, snapshot_json, trace_json, write_run
 
 pytestmark = pytest.mark.needs("chromium")
 EXAMPLE = "?from=example&example=forwards"
@@ -420,9 +424,10 @@ class TestRuns:
         visitor.sees("#runs-witness_none", "there is no witness to show")
         assert not visitor.one("#graph-runs-witness").is_displayed()
         visitor.choose("#runs-report label", "bad.json")
-        visitor.choose("#runs-reports button", "Open")
+        visitor.choose("#runs-reports a", "Open")
+        # What was drawn before is still in the graph while that is hidden.
+        visitor.until(lambda: visitor.one("#graph-runs-witness").is_displayed(), "the graph")
         visitor.draws("runs-witness", 3, 2)
-        assert visitor.one("#graph-runs-witness").is_displayed()
 
     def test_without_a_report_the_page_says_how_to_get_one(
         self, visitor: Visitor, tmp_path: Path
@@ -432,6 +437,101 @@ class TestRuns:
             visitor.sees("main", "There is no validation report in")
             visitor.sees("#runs-witness_none", "Where an invariant is violated")
             assert not visitor.one("#graph-runs-witness").is_displayed()
+
+
+def late_server() -> Flask:
+    """A server whose callbacks all answer late, but for the one with the list of witnesses."""
+    server = Flask("late")
+
+    @server.before_request
+    def wait() -> None:
+        if request.path.endswith("/_dash-update-component"):
+            output = request.get_json()["output"]
+            if "runs-" in output and "runs-reports.children" not in output:
+                time.sleep(0.5)
+
+    return server
+
+
+@pytest.fixture(scope="module")
+def late_address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Three witnesses in one report, on a server that is late."""
+    folder = write_run(tmp_path_factory.mktemp("witnesses"))
+    content = report()
+    content["invariants"][0]["witnesses"] = [
+        {"child": "a filter", "why": f"reason {number}", "ids": [number]} for number in (0, 1, 4)
+    ]
+    (folder / "bad.json").write_text(json.dumps(content))
+    with serving(folder / "workload", server=late_server()) as found:
+        yield found
+
+
+class TestOpeningAWitness:
+    """A click on *Open* counts, however early it comes, and whatever is still on its way."""
+
+    @staticmethod
+    def shows(visitor: Visitor, place: int, number: int) -> None:
+        """Wait for a witness, by its place in the report and the filter that it is about."""
+        visitor.sees("#runs-witness_text", f"reason {number}")
+        visitor.drawn("runs-witness")
+        visitor.until(lambda: "witness" in visitor.classes("runs-witness", number), "its mark")
+        visitor.until(
+            lambda: f"witness=edge-covers.{place}" in visitor.driver.current_url, "the URL"
+        )
+
+    def test_the_first_is_open_though_the_list_comes_before_it(
+        self, visitor: Visitor, late_address: str
+    ) -> None:
+        visitor.open(f"{late_address}/runs")
+        visitor.sees("#runs-reports", "✗ violated")
+        self.shows(visitor, 1, 0)
+
+    def test_a_click_as_soon_as_the_list_appears_is_not_lost(
+        self, visitor: Visitor, late_address: str
+    ) -> None:
+        visitor.open(late_address)
+        visitor.drawn("tables-fp")
+        # No person and no driver is as quick as this: the click comes with the list itself.
+        visitor.driver.execute_script(
+            "new MutationObserver((changes, observer) => {"
+            "  const found = [...document.querySelectorAll('#runs-reports .witness .small')];"
+            "  if (!found.length) return;"
+            "  observer.disconnect();"
+            "  found[found.length - 1].click();"
+            "}).observe(document.body, {childList: true, subtree: true});"
+        )
+        visitor.choose(".nav a", "Runs")
+        self.shows(visitor, 3, 4)
+
+    def test_a_click_while_another_is_on_its_way(self, visitor: Visitor, late_address: str) -> None:
+        visitor.open(f"{late_address}/runs")
+        visitor.click("#runs-reports tr:nth-of-type(3) .witness .small")
+        visitor.click("#runs-reports tr:nth-of-type(4) .witness .small")
+        self.shows(visitor, 3, 4)
+
+    def test_open_is_a_link(self, visitor: Visitor, late_address: str) -> None:
+        visitor.open(f"{late_address}/runs{EXAMPLE}&step=4")
+        self.shows(visitor, 1, 0)
+        visitor.driver.execute_script("window.same = true")
+        visitor.press("#runs-reports tr:nth-of-type(3) a", Keys.ENTER)
+        self.shows(visitor, 2, 1)
+        assert visitor.driver.execute_script("return window.same")  # the page was not left
+        here = visitor.driver.current_window_handle
+        visitor.press("#runs-reports tr:nth-of-type(4) a")
+        webdriver.ActionChains(visitor.driver).key_down(Keys.CONTROL).send_keys(Keys.ENTER).key_up(
+            Keys.CONTROL
+        ).perform()
+        visitor.until(lambda: len(visitor.driver.window_handles) == 2, "a tab beside this one")
+        self.shows(visitor, 2, 1)
+        try:
+            (other,) = (each for each in visitor.driver.window_handles if each != here)
+            visitor.driver.switch_to.window(other)
+            self.shows(visitor, 3, 4)
+            assert "example=forwards" in visitor.driver.current_url
+            assert "step=4" in visitor.driver.current_url
+        finally:
+            visitor.driver.close()
+            visitor.driver.switch_to.window(here)
 
 
 class TestTheFrame:
