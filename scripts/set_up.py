@@ -36,7 +36,9 @@ SYSTEM_STAMP = VENV / "set-up-system.json"
 # Wheels of the core's dependencies, so that the test of the built wheel needs no network.
 WHEELHOUSE = VENV / "wheelhouse"
 
-EXTRAS = ("browser", "spark", "bench", "dev")
+EXTRAS = ("browser", "spark", "bench")
+# The dependency group with the tools that test and check the code.
+GROUP = "dev"
 JAVA = 17
 JAVA_PACKAGES = ("openjdk-17-jre-headless", "openjdk-21-jre-headless")
 CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome")
@@ -130,7 +132,8 @@ def packaging_digest() -> str:
     """A digest of all that decides what an installation holds: not of the tools' settings."""
     project = read_project()
     hatch = project.get("tool", {}).get("hatch", {})
-    parts = [project["build-system"], project["project"], hatch]
+    groups = project["dependency-groups"]
+    parts = [project["build-system"], project["project"], groups, hatch]
     version_file = hatch.get("version", {}).get("path")
     if version_file:
         text = (ROOT / version_file).read_text(encoding="utf-8")
@@ -188,16 +191,18 @@ def create_venv() -> None:
 
 
 def install_packages() -> None:
-    """Install the checkout in place with every extra, and keep the core's wheels at hand."""
+    """Install the checkout in place with its extras and tools, and keep the core's wheels."""
+    project = read_project()
     pip = (VENV_PYTHON, "-I", "-m", "pip", "--disable-pip-version-check", "--no-input")
     say("installing the packages; the first time this takes minutes (Spark alone is 450 MB)")
-    wanted = f"{ROOT}[{','.join(EXTRAS)}]"
-    if not run(*pip, "install", "--progress-bar", "off", "--editable", wanted):
+    # pip takes `--group` from 25.1 on only, and Python 3.11 brings an older one.
+    wanted = ["--editable", f"{ROOT}[{','.join(EXTRAS)}]", *project["dependency-groups"][GROUP]]
+    if not run(*pip, "install", "--progress-bar", "off", *wanted):
         raise SetUpError(
             "pip could not install the packages; its message is above. "
             "The same command takes up where this one stopped."
         )
-    core = read_project()["project"]["dependencies"]
+    core = project["project"]["dependencies"]
     shutil.rmtree(WHEELHOUSE, ignore_errors=True)
     if not run(*pip, "wheel", "--quiet", "--wheel-dir", WHEELHOUSE, *core):
         raise SetUpError("pip could not fetch the wheels of the core; its message is above.")

@@ -29,7 +29,10 @@ backend-path = ["."]
 name = "small"
 version = "1"
 dependencies = ["sortedcontainers"]
-optional-dependencies = { browser = [], spark = [], bench = [], dev = [] }
+optional-dependencies = { browser = [], spark = [], bench = [] }
+
+[dependency-groups]
+dev = []
 """
 
 BACKEND = '''
@@ -40,7 +43,7 @@ def build_editable(folder, config_settings=None, metadata_directory=None):
     name = "small-1-py3-none-any.whl"
     metadata = "Metadata-Version: 2.1\\nName: small\\nVersion: 1\\n"
     metadata += "Requires-Dist: sortedcontainers\\n"
-    metadata += "".join(f"Provides-Extra: {e}\\n" for e in ("browser", "spark", "bench", "dev"))
+    metadata += "".join(f"Provides-Extra: {e}\\n" for e in ("browser", "spark", "bench"))
     with zipfile.ZipFile(pathlib.Path(folder, name), "w") as wheel:
         wheel.writestr("small.pth", str(pathlib.Path(__file__).parent / "packages"))
         wheel.writestr("small-1.dist-info/METADATA", metadata)

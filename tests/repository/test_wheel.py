@@ -75,7 +75,7 @@ def test_its_metadata(wheel: Path) -> None:
     assert metadata["License-Expression"] == "Apache-2.0"
     assert "Apache License" in licence
     assert "END OF TERMS AND CONDITIONS" in licence
-    assert set(metadata.get_all("Provides-Extra", [])) == {"browser", "spark", "bench", "dev"}
+    assert set(metadata.get_all("Provides-Extra", [])) == {"browser", "spark", "bench"}
     core = {
         requirement.split(">")[0]
         for requirement in metadata.get_all("Requires-Dist", [])
