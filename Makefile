@@ -11,7 +11,8 @@
 .SUFFIXES:
 # The set-up comes first, also with -j; the tests are parallel in themselves.
 .NOTPARALLEL:
-.PHONY: help setup run tour test test-deep lint format graph bench clean distclean _python _system _lint
+.PHONY: help setup constraints run tour test test-deep lint format graph bench clean distclean
+.PHONY: _python _system _lint
 
 BIN := .venv/bin
 SEED ?= 0
@@ -23,7 +24,7 @@ RUN := runs/demo
 export PYTHON NO_APT CHROMIUM EXAMPLES
 
 help: ## show this list
-	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
+	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
 
 # The two set-ups that the other targets ask for: the packages, and the machine's Java and Chromium.
 _python:
@@ -33,6 +34,10 @@ _system:
 
 setup: ## set up only, and try the system's packages again if they were missing
 	@sh scripts/set-up --system --again
+
+# Not after a set-up: when a pinned version is not to be had, there can be none.
+constraints: ## choose the packages' versions afresh, and note them in constraints.txt
+	@sh scripts/set-up --renew-constraints
 
 run: _system ## generate and validate a workload on Spark, then show it in the browser
 	@$(MAKE) --no-print-directory $(RUN)/report.json

@@ -6,7 +6,7 @@ complete costs a fraction of a second to recognise and touches neither pip nor a
 
 The environment is rebuilt when its interpreter no longer runs, when the checkout was moved, or when
 another interpreter is chosen (``make PYTHON=...``); packages are installed again when what
-``pyproject.toml`` says about them changes, or the version.
+``pyproject.toml`` says about them changes, their versions in ``constraints.txt``, or our own.
 """
 
 from __future__ import annotations
@@ -24,11 +24,13 @@ import shutil
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
+# The exact version of every package that is installed; scripts/renew_constraints.py writes it.
+CONSTRAINTS = ROOT / "constraints.txt"
 VENV = ROOT / ".venv"
 VENV_PYTHON = VENV / "bin" / "python"
 STAMP = VENV / "set-up.json"
@@ -77,9 +79,11 @@ def output_of(*command: str | Path) -> str | None:
     return done.stdout if done.returncode == 0 else None
 
 
-def run(*command: str | Path) -> bool:
-    """Run a command in full view; whether it ended well."""
-    return subprocess.run(command, check=False, stdin=subprocess.DEVNULL, cwd=ROOT).returncode == 0
+def run(*command: str | Path, variables: Mapping[str, str] | None = None) -> bool:
+    """Run a command in full view, with more environment variables; whether it ended well."""
+    environment = {**os.environ, **(variables or {})}
+    done = subprocess.run(command, check=False, stdin=subprocess.DEVNULL, cwd=ROOT, env=environment)
+    return done.returncode == 0
 
 
 @contextlib.contextmanager
@@ -128,12 +132,23 @@ def read_project() -> dict[str, Any]:
     return tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 
 
+def read_constraints() -> str:
+    """What ``constraints.txt`` says."""
+    try:
+        return CONSTRAINTS.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise SetUpError(
+            f"{CONSTRAINTS.name}, with the versions to install, is missing; take it from the "
+            "repository, or write it anew with `make constraints`."
+        ) from None
+
+
 def packaging_digest() -> str:
     """A digest of all that decides what an installation holds: not of the tools' settings."""
     project = read_project()
     hatch = project.get("tool", {}).get("hatch", {})
     groups = project["dependency-groups"]
-    parts = [project["build-system"], project["project"], groups, hatch]
+    parts = [project["build-system"], project["project"], groups, hatch, read_constraints()]
     version_file = hatch.get("version", {}).get("path")
     if version_file:
         text = (ROOT / version_file).read_text(encoding="utf-8")
@@ -174,37 +189,57 @@ def clear_venv() -> None:
         shutil.rmtree(VENV)
 
 
-def create_venv() -> None:
-    """Make the environment, for the Python that runs this script."""
+def create_venv(folder: Path) -> None:
+    """Make an environment, for the Python that runs this script."""
     version = f"{sys.version_info.major}.{sys.version_info.minor}"
     # With an environment active, perhaps the one that was just taken away, the one that made it.
     python = sys._base_executable  # type: ignore[attr-defined]
-    say(f"creating .venv with Python {version} ({python})")
+    say(f"creating {folder.name} with Python {version} ({python})")
     missing = [name for name in ("venv", "ensurepip") if importlib.util.find_spec(name) is None]
     if missing and not apt_install(f"python{version}-venv"):
         raise SetUpError(
             f"this Python has no {' and no '.join(missing)} module; install it with\n\n"
             f"    sudo apt-get install python{version}-venv\n"
         )
-    if not run(python, "-I", "-m", "venv", VENV):
-        raise SetUpError(f"`{python} -m venv {VENV}` failed; its message is above.")
+    if not run(python, "-I", "-m", "venv", folder):
+        raise SetUpError(f"`{python} -m venv {folder}` failed; its message is above.")
+
+
+def pip_of(folder: Path) -> list[str | Path]:
+    """The command that runs an environment's pip, which asks nothing."""
+    python = folder / "bin" / "python"
+    return [python, "-I", "-m", "pip", "--disable-pip-version-check", "--no-input"]
+
+
+def constrained() -> dict[str, str]:
+    """The environment variables that hold pip, and what it starts, to ``constraints.txt``.
+
+    An option ``--constraint`` would not reach the pip that pip starts to fetch a build backend:
+    a variable does. For builds, a pip from 25.3 on reads one of their own. The value is a list
+    with spaces between, so that the file is named by its URI, which has none.
+    """
+    own = CONSTRAINTS.as_uri()
+    names = ("PIP_CONSTRAINT", "PIP_BUILD_CONSTRAINT")
+    return {name: f"{os.environ.get(name, '')} {own}".strip() for name in names}
 
 
 def install_packages() -> None:
     """Install the checkout in place with its extras and tools, and keep the core's wheels."""
     project = read_project()
-    pip = (VENV_PYTHON, "-I", "-m", "pip", "--disable-pip-version-check", "--no-input")
+    pip = pip_of(VENV)
     say("installing the packages; the first time this takes minutes (Spark alone is 450 MB)")
     # pip takes `--group` from 25.1 on only, and Python 3.11 brings an older one.
     wanted = ["--editable", f"{ROOT}[{','.join(EXTRAS)}]", *project["dependency-groups"][GROUP]]
-    if not run(*pip, "install", "--progress-bar", "off", *wanted):
+    if not run(*pip, "install", "--progress-bar", "off", *wanted, variables=constrained()):
         raise SetUpError(
             "pip could not install the packages; its message is above. "
-            "The same command takes up where this one stopped."
+            "The same command takes up where this one stopped. If a version that "
+            f"{CONSTRAINTS.name} names is not to be had, `make constraints` chooses others."
         )
     core = project["project"]["dependencies"]
     shutil.rmtree(WHEELHOUSE, ignore_errors=True)
-    if not run(*pip, "wheel", "--quiet", "--wheel-dir", WHEELHOUSE, *core):
+    fetch = (*pip, "wheel", "--quiet", "--wheel-dir", WHEELHOUSE, *core)
+    if not run(*fetch, variables=constrained()):
         raise SetUpError("pip could not fetch the wheels of the core; its message is above.")
 
 
@@ -216,7 +251,7 @@ def ensure_python(*, chosen: bool) -> None:
         return
     if another or not venv_is_sound(interpreter):
         clear_venv()
-        create_venv()
+        create_venv(VENV)
         interpreter = venv_interpreter()
     if interpreter is None:
         raise SetUpError(f"{VENV_PYTHON} was made and does not run.")

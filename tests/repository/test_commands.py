@@ -12,8 +12,9 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 PUBLIC = {
-    *("bench", "clean", "distclean", "format", "help", "lint", "run", "setup", "test"),
-    "graph",
+    *("bench", "clean", "constraints", "distclean", "format", "graph", "help", "lint", "run"),
+    "setup",
+    "test",
     "test-deep",
     "tour",
 }
