@@ -21,7 +21,7 @@ from posetlib.errors import TooComplexError
 __all__ = [
     "ALL",
     "Pattern",
-    "Term",
+    "StringTerm",
     "after_prefix",
     "as_intervals",
     "count_states",
@@ -54,7 +54,7 @@ class Pattern(NamedTuple):
         return self.text in value if self.kind == "contains" else value.endswith(self.text)
 
 
-class Term(NamedTuple):
+class StringTerm(NamedTuple):
     """One alternative of a constraint on strings.
 
     A string must lie in one of the lexical intervals `pairs`, have all patterns of `having`, and
@@ -66,7 +66,7 @@ class Term(NamedTuple):
     lacking: tuple[Pattern, ...] = ()
 
 
-def term_matches(term: Term, value: str) -> bool:
+def term_matches(term: StringTerm, value: str) -> bool:
     """Return whether a string satisfies the term."""
     return (
         intervals.contains(term.pairs, value)
@@ -170,7 +170,9 @@ def _pattern_automaton(pattern: Pattern) -> _PatternAutomaton:
 class _Alternatives:
     """A disjunction of terms, with the conditions of each term as indexes into shared automata."""
 
-    def __init__(self, terms: Sequence[Term], place: Callable[[Pairs | Pattern], int]) -> None:
+    def __init__(
+        self, terms: Sequence[StringTerm], place: Callable[[Pairs | Pattern], int]
+    ) -> None:
         self.terms = [
             (
                 [place(term.pairs), *(place(pattern) for pattern in term.having)],
@@ -203,7 +205,7 @@ class Product:
     It accepts a string that satisfies a wanted term and no unwanted term.
     """
 
-    def __init__(self, wanted: Sequence[Term], unwanted: Sequence[Term]) -> None:
+    def __init__(self, wanted: Sequence[StringTerm], unwanted: Sequence[StringTerm]) -> None:
         self.automata: list[_Automaton] = []
         places: dict[Pairs | Pattern, int] = {}
 
@@ -298,7 +300,7 @@ def _readable(low: int, high: int) -> str | None:
     return chr(code) if code < high else None
 
 
-def count_states(terms: Sequence[Term], at_most: int) -> int:
+def count_states(terms: Sequence[StringTerm], at_most: int) -> int:
     """Return the number of undecided states of the terms' automaton; TooComplexError past a limit.
 
     A state is undecided if it is not known that all continuations are accepted, or that none is.
@@ -318,12 +320,12 @@ def count_states(terms: Sequence[Term], at_most: int) -> int:
     return len(seen)
 
 
-def find_string(wanted: Sequence[Term], unwanted: Sequence[Term]) -> str | None:
+def find_string(wanted: Sequence[StringTerm], unwanted: Sequence[StringTerm]) -> str | None:
     """Return a shortest string that satisfies a wanted and no unwanted term, None if none exists.
 
     Raises TooComplexError if the search visits more than 300,000 states.
 
-    >>> find_string([Term(ALL, (Pattern("suffix", "b"),))], [Term((("b", TOP),))])
+    >>> find_string([StringTerm(ALL, (Pattern("suffix", "b"),))], [StringTerm((("b", TOP),))])
     'ab'
     """
     product = Product(wanted, unwanted)
@@ -343,7 +345,7 @@ def find_string(wanted: Sequence[Term], unwanted: Sequence[Term]) -> str | None:
     return None
 
 
-def as_intervals(terms: Sequence[Term]) -> Pairs | None:
+def as_intervals(terms: Sequence[StringTerm]) -> Pairs | None:
     """Return the union of terms as lexical intervals, None if it is no finite union of them.
 
     A set of strings is a finite union of intervals if and only if the undecided states of its
@@ -353,7 +355,10 @@ def as_intervals(terms: Sequence[Term]) -> Pairs | None:
     Raises TooComplexError if there are too many states or intervals.
 
     >>> as_intervals(
-    ...     [Term(ALL, (Pattern("contains", "a"),)), Term(ALL, (), (Pattern("contains", "a"),))]
+    ...     [
+    ...         StringTerm(ALL, (Pattern("contains", "a"),)),
+    ...         StringTerm(ALL, (), (Pattern("contains", "a"),)),
+    ...     ]
     ... )
     (('', TOP),)
     """

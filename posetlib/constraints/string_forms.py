@@ -1,10 +1,10 @@
 """Simplify constraints on strings to few and wide alternatives.
 
-A constraint is a list of terms (alternatives), see `string_automata.Term`. Terms without patterns
-become one canonical union of intervals. Terms with patterns are simplified: each term is widened as
-far as the meaning of the whole allows (a pattern dropped, a gap between intervals closed), then
-terms that the other terms cover are removed. So most constraints of equal meaning become equal, but
-not all: the same set of strings may have two different simplest forms.
+A constraint is a list of terms, its alternatives (see `string_automata.StringTerm`). Terms without
+patterns become one canonical union of intervals. Terms with patterns are simplified: each term is
+widened as far as the meaning of the whole allows (a pattern dropped, a gap between intervals
+closed), then terms that the other terms cover are removed. So most constraints of equal meaning
+become equal, but not all: the same set of strings may have two different simplest forms.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from posetlib.constraints.intervals import TOP, Cut
 from posetlib.constraints.string_automata import (
     ALL,
     Pattern,
-    Term,
+    StringTerm,
     as_intervals,
     count_states,
     find_string,
@@ -49,13 +49,15 @@ _MAX_STATES_ALONE: Final = 768
 _MAX_STATES_WORDS: Final = 1_024
 
 
-def simplified(terms: Iterable[Term]) -> tuple[Term, ...]:
+def simplified(terms: Iterable[StringTerm]) -> tuple[StringTerm, ...]:
     """Return the terms in their simplest form, () if no string satisfies them.
 
     Raises FilterError if the patterns are too many or too long for comparisons.
     """
     reduced = ((term.pairs, _reduced(term.having, term.lacking)) for term in terms)
-    united = _united(Term(pairs, *patterns) for pairs, patterns in reduced if patterns is not None)
+    united = _united(
+        StringTerm(pairs, *patterns) for pairs, patterns in reduced if patterns is not None
+    )
     if all(not term.having and not term.lacking for term in united):
         return tuple(united)
     if len(united) == 1 and is_single_pattern(united[0]):
@@ -77,12 +79,12 @@ def simplified(terms: Iterable[Term]) -> tuple[Term, ...]:
     return result
 
 
-def is_single_pattern(term: Term) -> bool:
+def is_single_pattern(term: StringTerm) -> bool:
     """Return whether the term is exactly one pattern, to have or to lack, without intervals."""
     return term.pairs == ALL and len(term.having) + len(term.lacking) == 1
 
 
-def _check_states(terms: Sequence[Term], limit: int) -> None:
+def _check_states(terms: Sequence[StringTerm], limit: int) -> None:
     """Raise FilterError if the automaton of the terms has more than `limit` states."""
     try:
         count_states(terms, limit)
@@ -92,7 +94,7 @@ def _check_states(terms: Sequence[Term], limit: int) -> None:
         ) from None
 
 
-def _check_size(terms: Sequence[Term]) -> None:
+def _check_size(terms: Sequence[StringTerm]) -> None:
     """Raise FilterError if there are too many terms, patterns or characters."""
     if len(terms) > _MAX_TERMS:
         raise FilterError(
@@ -165,32 +167,32 @@ def implies(stronger: Pattern, weaker: Pattern) -> bool:
     return stronger.kind == "suffix" and stronger.text.endswith(weaker.text)
 
 
-def _without_implied(terms: Sequence[Term]) -> tuple[Term, ...]:
+def _without_implied(terms: Sequence[StringTerm]) -> tuple[StringTerm, ...]:
     """Return terms of one wanted pattern each, without terms that another term covers.
 
     Comparing two at a time is exact. Around a pattern there is room for a character that occurs in
     no other pattern, so several terms together cover a term only if one of them does.
     """
-    weakest: list[Term] = []
+    weakest: list[StringTerm] = []
     for term in sorted(terms, key=lambda term: _strength(term.having[0])):
         if not any(implies(term.having[0], weaker.having[0]) for weaker in weakest):
             weakest.append(term)
     return tuple(sorted(weakest, key=_order))
 
 
-def _order(term: Term) -> tuple[object, ...]:
+def _order(term: StringTerm) -> tuple[object, ...]:
     """Return a sorting key: terms without patterns first. TOP is replaced to compare with str."""
     bounds = tuple((low, "" if high == TOP else high) for low, high in term.pairs)
     return (bool(term.having or term.lacking), term.having, term.lacking, bounds)
 
 
-def _widened(terms: Sequence[Term]) -> tuple[Term, ...]:
+def _widened(terms: Sequence[StringTerm]) -> tuple[StringTerm, ...]:
     """Return wide and few terms of the same meaning; repeats a round until nothing changes."""
     try:
         plain = as_intervals(terms)
         if plain is not None:
-            return (Term(plain),) if plain else ()
-        before: list[Term] = []
+            return (StringTerm(plain),) if plain else ()
+        before: list[StringTerm] = []
         now = list(terms)
         while now != before and len(now) <= _MAX_WIDENED:
             before, now = now, _widened_once(now)
@@ -199,7 +201,7 @@ def _widened(terms: Sequence[Term]) -> tuple[Term, ...]:
     return tuple(sorted(now, key=_order))
 
 
-def _widened_once(terms: Sequence[Term]) -> list[Term]:
+def _widened_once(terms: Sequence[StringTerm]) -> list[StringTerm]:
     """Return the terms after one round: widen all terms, remove covered terms, trim intervals."""
     possible = [part for term in terms for part in _as_intervals_if_possible(term)]
     wide = [_widen(term, possible) for term in sorted(possible, key=_order)]
@@ -216,30 +218,30 @@ def _widened_once(terms: Sequence[Term]) -> list[Term]:
     return sorted(_united(needed), key=_order)
 
 
-def _as_intervals_if_possible(term: Term) -> tuple[Term, ...]:
+def _as_intervals_if_possible(term: StringTerm) -> tuple[StringTerm, ...]:
     """Return the term, without patterns if intervals can express it; () if it has no string."""
     if not term.having and not term.lacking:
         return (term,)
     plain = as_intervals((term,))
     if plain is None:
         return (term,)
-    return (Term(plain),) if plain else ()
+    return (StringTerm(plain),) if plain else ()
 
 
-def _pattern_count(term: Term) -> int:
+def _pattern_count(term: StringTerm) -> int:
     return len(term.having) + len(term.lacking)
 
 
-def _united(terms: Iterable[Term]) -> list[Term]:
+def _united(terms: Iterable[StringTerm]) -> list[StringTerm]:
     """Return the terms, those with the same patterns joined into one term."""
     grouped: dict[tuple[tuple[Pattern, ...], tuple[Pattern, ...]], list[tuple[Cut, Cut]]] = {}
     for term in terms:
         grouped.setdefault((term.having, term.lacking), []).extend(term.pairs)
-    united = [Term(intervals.normal(pairs), *patterns) for patterns, pairs in grouped.items()]
+    united = [StringTerm(intervals.normal(pairs), *patterns) for patterns, pairs in grouped.items()]
     return [term for term in united if term.pairs]
 
 
-def _widen(term: Term, whole: Sequence[Term]) -> Term:
+def _widen(term: StringTerm, whole: Sequence[StringTerm]) -> StringTerm:
     """Return the term without the patterns and gaps that the union `whole` does not need.
 
     A pattern is dropped, or a gap between intervals closed, if the added strings are in `whole`.
@@ -256,7 +258,7 @@ def _widen(term: Term, whole: Sequence[Term]) -> Term:
     return term._replace(pairs=intervals.normal([*term.pairs, *closed]))
 
 
-def _trimmed(term: Term, others: Sequence[Term]) -> Term:
+def _trimmed(term: StringTerm, others: Sequence[StringTerm]) -> StringTerm:
     """Return the term without the intervals whose strings are all in the other terms."""
     if len(term.pairs) == 1:
         return term
@@ -264,7 +266,7 @@ def _trimmed(term: Term, others: Sequence[Term]) -> Term:
     return term._replace(pairs=needed or term.pairs)
 
 
-def _within(term: Term, whole: Sequence[Term]) -> bool:
+def _within(term: StringTerm, whole: Sequence[StringTerm]) -> bool:
     """Return whether every string of the term is in the union `whole`; False if not decided."""
     # A single string needs no search.
     if len(term.pairs) == 1 and term.pairs[0][1] == term.pairs[0][0] + "\0":

@@ -21,7 +21,7 @@ from posetlib.constraints.intervals import TOP, Pairs
 from posetlib.constraints.string_automata import (
     ALL,
     Pattern,
-    Term,
+    StringTerm,
     after_prefix,
     find_string,
     fresh_character,
@@ -57,11 +57,11 @@ class Strings(Constraint):
     kind = "string"
 
     #: The alternatives in canonical order; a string must satisfy one of them.
-    terms: tuple[Term, ...]
+    terms: tuple[StringTerm, ...]
     # The intervals of a constraint without patterns, None for a constraint with patterns.
     _pairs: Pairs | None
 
-    def __init__(self, terms: Iterable[Term]) -> None:
+    def __init__(self, terms: Iterable[StringTerm]) -> None:
         self.terms = simplified(terms)
         if not self.terms:
             raise EmptyConstraintError("no string satisfies the constraint")
@@ -91,12 +91,12 @@ class Strings(Constraint):
         right = TOP if high is None else check_string(high) + "\0" * (not high_open)
         if not left < right:
             raise EmptyConstraintError("no string lies in the range")
-        return cls([Term(((left, right),))])
+        return cls([StringTerm(((left, right),))])
 
     @classmethod
     def points(cls, values: Iterable[str]) -> Strings:
         """Return the constraint that a value equals one of the strings: O(n log n)."""
-        return cls([Term(intervals.normal((v, v + "\0") for v in map(check_string, values)))])
+        return cls([StringTerm(intervals.normal((v, v + "\0") for v in map(check_string, values)))])
 
     @classmethod
     def prefix(cls, text: str) -> Strings:
@@ -105,7 +105,7 @@ class Strings(Constraint):
         >>> Strings.prefix("Fo").matches("Foo")
         True
         """
-        return cls([Term(((check_string(text), after_prefix(text)),))])
+        return cls([StringTerm(((check_string(text), after_prefix(text)),))])
 
     @classmethod
     def suffix(cls, text: str) -> Strings:
@@ -114,7 +114,7 @@ class Strings(Constraint):
         >>> Strings.suffix(".com").covers(Strings.suffix("example.com"))
         True
         """
-        return cls([Term(ALL, (_pattern("suffix", text),))])
+        return cls([StringTerm(ALL, (_pattern("suffix", text),))])
 
     @classmethod
     def containing(cls, text: str) -> Strings:
@@ -123,7 +123,7 @@ class Strings(Constraint):
         >>> Strings.containing("b").covers(Strings.prefix("ab"))
         True
         """
-        return cls([Term(ALL, (_pattern("contains", text),))])
+        return cls([StringTerm(ALL, (_pattern("contains", text),))])
 
     @classmethod
     def union(cls, members: Iterable[Strings]) -> Strings:
@@ -136,7 +136,7 @@ class Strings(Constraint):
 
         Raises EmptyConstraintError if they share no string.
         """
-        single_terms: list[Term] = []
+        single_terms: list[StringTerm] = []
         mixed: list[Strings] = []
         for member in members:
             if len(member.terms) == 1:
@@ -144,7 +144,7 @@ class Strings(Constraint):
             else:
                 mixed.append(member)
         shared = [
-            Term(
+            StringTerm(
                 intervals.common([term.pairs for term in single_terms], "", TOP),
                 tuple(sorted({pattern for term in single_terms for pattern in term.having})),
                 tuple(sorted({pattern for term in single_terms for pattern in term.lacking})),
@@ -161,13 +161,13 @@ class Strings(Constraint):
         True
         """
         if self._pairs is not None:
-            return Strings([Term(intervals.complement(self._pairs, "", TOP))])
+            return Strings([StringTerm(intervals.complement(self._pairs, "", TOP))])
         if len(self.terms) == 1 and self.terms[0].pairs == ALL:
             (pairs, having, lacking) = self.terms[0]
             return Strings(
                 [
-                    *(Term(pairs, (), (pattern,)) for pattern in having),
-                    *(Term(pairs, (pattern,)) for pattern in lacking),
+                    *(StringTerm(pairs, (), (pattern,)) for pattern in having),
+                    *(StringTerm(pairs, (pattern,)) for pattern in lacking),
                 ]
             )
         raise FilterError("the complement of such a mixture is too complex")
@@ -246,7 +246,7 @@ class Strings(Constraint):
             return Constraint.hull(self, other)
         if self._pairs is not None and other._pairs is not None:
             low = min(self._pairs[0][0], other._pairs[0][0])
-            return Strings([Term(((low, max(self._pairs[-1][1], other._pairs[-1][1])),))])
+            return Strings([StringTerm(((low, max(self._pairs[-1][1], other._pairs[-1][1])),))])
         ending = _common_ending(*self.terms, *other.terms)
         return Strings.suffix(ending) if ending else ALL_STRINGS
 
@@ -314,10 +314,10 @@ def _is_point(pair: tuple[Any, Any]) -> bool:
     return isinstance(pair[1], str) and pair[1] == pair[0] + "\0"
 
 
-def _shared(a: Sequence[Term], b: Sequence[Term]) -> list[Term]:
+def _shared(a: Sequence[StringTerm], b: Sequence[StringTerm]) -> list[StringTerm]:
     """Return the intersection of two unions of terms, as terms; some may be empty."""
     return [
-        Term(
+        StringTerm(
             intervals.intersection(x.pairs, y.pairs),
             tuple(sorted({*x.having, *y.having})),
             tuple(sorted({*x.lacking, *y.lacking})),
@@ -327,7 +327,7 @@ def _shared(a: Sequence[Term], b: Sequence[Term]) -> list[Term]:
     ]
 
 
-def _string_in(terms: Iterable[Term]) -> str | None:
+def _string_in(terms: Iterable[StringTerm]) -> str | None:
     """Return a string that satisfies one of the terms, or None."""
     larger = []  # the terms without their single strings, which are tried here without a search
     for term in terms:
@@ -356,19 +356,19 @@ def _outside(inner: Strings, outer: Strings) -> str | None:
     return None
 
 
-def _conditions(outer: Strings) -> list[tuple[Term, ...]]:
+def _conditions(outer: Strings) -> list[tuple[StringTerm, ...]]:
     """Return constraints, each a union of terms, whose conjunction is `outer`."""
     if len(outer.terms) > 1:
         return [outer.terms]
     (pairs, having, lacking) = outer.terms[0]
-    parts = [Term(pairs)] if pairs != ALL else []
-    parts += [Term(ALL, (pattern,)) for pattern in having]
-    parts += [Term(ALL, (), (pattern,)) for pattern in lacking]
+    parts = [StringTerm(pairs)] if pairs != ALL else []
+    parts += [StringTerm(ALL, (pattern,)) for pattern in having]
+    parts += [StringTerm(ALL, (), (pattern,)) for pattern in lacking]
     return [(part,) for part in parts]
 
 
 @lru_cache(maxsize=1 << 16)
-def _string_outside(term: Term, outer: tuple[Term, ...]) -> str | None:
+def _string_outside(term: StringTerm, outer: tuple[StringTerm, ...]) -> str | None:
     """Return a string that satisfies `term` and no term of `outer`, None if there is none."""
     if any(_rules_show_cover(other, term) for other in outer):
         return None
@@ -385,7 +385,7 @@ def _string_outside(term: Term, outer: tuple[Term, ...]) -> str | None:
     return find_string([term._replace(pairs=larger)], outer) if larger else None
 
 
-def _any_matches(terms: Iterable[Term], value: str) -> bool:
+def _any_matches(terms: Iterable[StringTerm], value: str) -> bool:
     """Return whether the string satisfies at least one term."""
     return any(term_matches(term, value) for term in terms)
 
@@ -399,7 +399,7 @@ def _are_single_patterns(a: Strings, b: Strings) -> bool:
     )
 
 
-def _pattern_covers(a: Term, b: Term) -> bool:
+def _pattern_covers(a: StringTerm, b: StringTerm) -> bool:
     """Return whether a term of one pattern covers another such term.
 
     The rules are exact, because there is always a character that occurs in neither pattern: it can
@@ -420,12 +420,12 @@ def _pattern_covers(a: Term, b: Term) -> bool:
     )
 
 
-def _opposite(term: Term) -> Term:
+def _opposite(term: StringTerm) -> StringTerm:
     """Return the complement of a term of one pattern."""
     return term._replace(having=term.lacking, lacking=term.having)
 
 
-def _sample_strings(inner: Sequence[Term], outer: Sequence[Term]) -> Iterator[str]:
+def _sample_strings(inner: Sequence[StringTerm], outer: Sequence[StringTerm]) -> Iterator[str]:
     """Yield sample strings that probably satisfy a term of `inner`.
 
     A sample is the low end of an interval followed by the wanted patterns, with a character between
@@ -447,7 +447,7 @@ def _sample_strings(inner: Sequence[Term], outer: Sequence[Term]) -> Iterator[st
             yield low + middle + ending + fresh
 
 
-def _rules_show_cover(a: Term, b: Term) -> bool:
+def _rules_show_cover(a: StringTerm, b: StringTerm) -> bool:
     """Return whether simple rules show that `a` covers `b`; False means not known."""
     return (
         intervals.covers(a.pairs, b.pairs)
@@ -456,7 +456,7 @@ def _rules_show_cover(a: Term, b: Term) -> bool:
     )
 
 
-def _common_ending(*terms: Term) -> str:
+def _common_ending(*terms: StringTerm) -> str:
     """Return the longest suffix that all terms require, "" if there is none."""
     endings = []
     for term in terms:
@@ -508,7 +508,7 @@ def _interval_text(name: str, low: str, high: Any) -> str:
     return f"{name} in {left}{start}, {end}{right}"
 
 
-def _term_clauses(name: str, term: Term) -> tuple[str, ...]:
+def _term_clauses(name: str, term: StringTerm) -> tuple[str, ...]:
     """Return the text of one term, as clauses to be joined by "or"."""
     if not term.having and not term.lacking:
         return _intervals_text(name, term.pairs)
@@ -521,7 +521,7 @@ def _term_clauses(name: str, term: Term) -> tuple[str, ...]:
     return (" and ".join(parts),)
 
 
-def _term_to_dict(term: Term) -> dict[str, Any]:
+def _term_to_dict(term: StringTerm) -> dict[str, Any]:
     data: dict[str, Any] = {
         "intervals": [[low, None if high == TOP else high] for low, high in term.pairs]
     }
@@ -542,7 +542,7 @@ def _read(data: dict[str, Any]) -> Constraint:
             tuple(_pattern(kind, text) for kind, text in term.get(key, ()))
             for key in ("having", "lacking")
         )
-        terms.append(Term(intervals.normal(pairs), having, lacking))
+        terms.append(StringTerm(intervals.normal(pairs), having, lacking))
     return Strings(terms)
 
 
@@ -558,4 +558,4 @@ def _pattern(kind: str, text: str) -> Pattern:
 register_kind(Strings.kind, _read)
 
 #: The constraint that every string satisfies.
-ALL_STRINGS: Final = Strings([Term(ALL)])
+ALL_STRINGS: Final = Strings([StringTerm(ALL)])

@@ -14,14 +14,14 @@ from posetlib.graph.nodes import Node
 from posetlib.search.boxes import UNBOUND, Axis, Box, Shape
 from posetlib.search.probe import Probe
 
-__all__ = ["BoxMatrix", "Ends", "upright"]
+__all__ = ["BoxMatrix", "EndMatrix", "upright"]
 
 #: Numbers of columns of the matrix, or of rows.
 Places = NDArray[np.intp]
 #: The ends of one box as an array of one column.
 Column = NDArray[np.float64]
 #: The ends of boxes, a column for each.
-Ends = NDArray[np.float64]
+EndMatrix = NDArray[np.float64]
 #: ``np.less_equal`` or ``np.greater_equal``.
 Comparison = Callable[[Any, Any], Any]
 
@@ -51,7 +51,7 @@ class _View(NamedTuple):
     straight: bool
 
 
-def upright(boxes: Sequence[Box], rows: Mapping[Axis, int]) -> Ends:
+def upright(boxes: Sequence[Box], rows: Mapping[Axis, int]) -> EndMatrix:
     """Return a matrix with a column for each box; O(n).
 
     ``rows`` has the first of the two rows of each axis: for the low end, and for the negated high
@@ -86,7 +86,7 @@ class BoxMatrix:
     )  # fmt: skip
 
     #: The matrix, with columns to spare.
-    _ends: Ends
+    _ends: EndMatrix
     #: By place, the node and its item; None for a node that was removed.
     _nodes: NDArray[np.object_]
     _items: NDArray[np.object_]
@@ -174,7 +174,7 @@ class BoxMatrix:
         kept = sorted(self._places, key=_SERIAL)
         self._lay_out(kept, self._ends[:, [self._places[node] for node in kept]])
 
-    def _lay_out(self, nodes: list[Node], columns: Ends) -> None:
+    def _lay_out(self, nodes: list[Node], columns: EndMatrix) -> None:
         """Set up the matrix with these nodes and their columns."""
         used = len(nodes)
         size = 2 * used + _ROOM
@@ -314,14 +314,14 @@ class BoxMatrix:
         return places[np.sort(_extremes(columns, order, np.greater_equal))]
 
 
-def _sizes(columns: Ends) -> Ends:
+def _sizes(columns: EndMatrix) -> EndMatrix:
     """Return the sum of each column: never greater than that of a box inside it."""
     # An interval without limit ends at the largest float: the sum of two of these overflows.
     with np.errstate(over="ignore"):
         return columns.sum(axis=0)  # type: ignore[no-any-return]
 
 
-def _extremes(columns: Ends, order: Places, beyond: Comparison) -> Places:
+def _extremes(columns: EndMatrix, order: Places, beyond: Comparison) -> Places:
     """Return which columns are extreme: for which no other column is beyond them.
 
     For the lowest boxes, a column is beyond another one if it is inside it; for the highest, if it

@@ -1,8 +1,8 @@
 """What a language offers to a table: the order of its items, and all that can be known early.
 
 Tables take a ``Relation`` and know nothing else about the language of their items. Only ``covers``
-is needed. ``matches`` lets a table match notifications. The other parts save work and never change
-an answer, or say how items are written in files.
+is needed. ``matches`` lets a table match notifications. The other parts are hints that are meant to
+save work and never change an answer, or say how items are written in files.
 """
 
 from __future__ import annotations

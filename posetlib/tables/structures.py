@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from functools import lru_cache
 from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
@@ -65,8 +67,13 @@ def structure_names() -> tuple[str, ...]:
     >>> structure_names()[:5]
     ('fp', 'pf', 'bf', 'nrf', 'linear')
     """
-    announced = (each.name for each in entry_points(group=_GROUP))
-    return tuple(dict.fromkeys([*_STRUCTURES, *announced]))
+    return tuple(dict.fromkeys([*_STRUCTURES, *_announced(tuple(sys.path))]))
+
+
+@lru_cache(maxsize=8)
+def _announced(_path: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the names that packages announce; read once for each search path, since it is slow."""
+    return tuple(each.name for each in entry_points(group=_GROUP))
 
 
 def make_table(structure: str, **options: Any) -> Table[Any]:
