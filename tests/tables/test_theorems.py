@@ -189,3 +189,13 @@ def test_orphans_of_two_nodes_that_meet_below_a_third(kind: str) -> None:
     table.drop_interface("gone")
     table.check()
     assert table.parents(frozenset("ab")) == (frozenset("abc"),)
+
+
+def test_nrf_refuses_what_its_interface_covers_in_another_tree() -> None:
+    """The branch that an add prefers may lead to its interface, and miss the covering filter."""
+    table: Table = make_table("nrf", covers=frozenset.issuperset)
+    for letters, interface in (("ab", "I2"), ("b", "I1"), ("ac", "I1")):
+        table.add(frozenset(letters), interface)
+    assert not table.add(frozenset("a"), "I1")
+    assert frozenset("a") not in table
+    table.check()
