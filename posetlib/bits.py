@@ -8,7 +8,7 @@ holds one set in each row: place i is bit i % 64 of word i // 64, the lowest bit
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Final, TypeVar
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,14 +21,11 @@ __all__ = [
     "bit_in_word",
     "bit_pairs",
     "full_sets",
-    "items_in",
     "mask_of",
     "packed",
     "places_in",
     "unpacked",
 ]
-
-T = TypeVar("T")
 
 #: Bits in a word.
 WORD: Final = 64
@@ -83,24 +80,6 @@ def places_in(mask: int) -> Iterator[int]:
             lowest = mask & -mask
             yield lowest.bit_length() - 1
             mask ^= lowest
-
-
-def items_in(
-    items: Sequence[T], mask: int, piece: int = PIECE, piece_mask: int = (1 << PIECE) - 1
-) -> Iterator[T]:
-    """Yield the items whose places have a bit, in ascending order of the places.
-
-    The integer is read in pieces of ``piece`` bits; ``piece_mask`` is as many ones.
-
-    >>> list(items_in("abcd", 0b1001))
-    ['a', 'd']
-    """
-    for start in range(0, mask.bit_length(), piece):
-        part = mask >> start & piece_mask
-        while part:
-            lowest = part & -part
-            part ^= lowest
-            yield items[start + lowest.bit_length() - 1]
 
 
 # -- numpy words -----------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ from math import inf, isqrt
 from operator import attrgetter, or_
 from typing import Final, NamedTuple, TypeAlias
 
-from posetlib.bits import PIECE, items_in, mask_of
+from posetlib.bits import PIECE, mask_of
 from posetlib.graph.nodes import Node
 from posetlib.search.boxes import Axis, Box, Shape
 
@@ -378,9 +378,9 @@ class Sieve:
         """Return the nodes of some bits, in the order of their serial numbers."""
         late = bits & self._late
         if not late:
-            return items_in(self._nodes, bits, _PIECE, _PIECE_MASK)
-        in_order = items_in(self._nodes, bits ^ late, _PIECE, _PIECE_MASK)
-        found = sorted(items_in(self._nodes, late, _PIECE, _PIECE_MASK), key=_SERIAL)
+            return _nodes_at(self._nodes, bits)
+        in_order = _nodes_at(self._nodes, bits ^ late)
+        found = sorted(_nodes_at(self._nodes, late), key=_SERIAL)
         return merge(in_order, found, key=_SERIAL)
 
     def _plan(self, shape: Shape) -> _Plan:
@@ -397,3 +397,13 @@ class Sieve:
             plan = _Plan(within, others, missing and len(axes) < _MAX_AXES)
             self._plans[shape] = plan
         return plan
+
+
+def _nodes_at(nodes: list[Node], bits: int) -> Iterator[Node]:
+    """Yield the nodes whose places have a bit, in order of the places; piece by piece."""
+    for start in range(0, bits.bit_length(), _PIECE):
+        part = bits >> start & _PIECE_MASK
+        while part:
+            lowest = part & -part
+            part ^= lowest
+            yield nodes[start + lowest.bit_length() - 1]
