@@ -138,7 +138,7 @@ class Case:
         return clock() - start
 
     def calibrate(self, clock: Clock, seconds: float) -> None:
-        """Make so many calls a round that it lasts long enough to be timed; warms up, too."""
+        """Double the calls of a round until it lasts long enough to be timed; warms up as well."""
         while self.measure(clock) < seconds and self.setup is None and self.calls < 1 << 24:
             self.calls *= 2
 
@@ -167,9 +167,9 @@ class Comparison:
         """Add a way to do the job.
 
         ``call`` does it ``operations`` times. A call that uses something up, such as a table that
-        it fills, is given it by ``setup``: made anew for each round, and not timed. What is
-        promised is ``at_most`` so many times what the baseline takes, or ``at_least`` so many
-        operations a second.
+        it fills, is given it by ``setup``: made anew for each round, and not timed. The promise is
+        ``at_most`` a multiple of the baseline's time, or ``at_least`` a number of operations a
+        second.
         """
         self.cases.append(Case(name, call, operations, setup, at_most, at_least))
 

@@ -269,10 +269,6 @@ class Links:
         """Return the nodes that an interface holds, in order; O(k log k)."""
         return sorted(self.holders.get(interface, ()), key=lambda node: node.serial)
 
-    def is_root(self, node: Node) -> bool:
-        """Return whether nothing but the top is above a node."""
-        return bool(node.parents) and node.parents[0] is self.top
-
     def edges(self) -> Iterator[tuple[Node, Node]]:
         """Yield every edge, parents and then children in order."""
         for node in self.nodes.values():
