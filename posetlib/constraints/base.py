@@ -150,6 +150,13 @@ class Constraint(ABC):
         """Return the names of other attributes whose values the constraint compares with."""
         return ()
 
+    def contradicts_itself(self, name: str) -> bool:
+        """Return whether no notification satisfies the constraint on attribute `name`.
+
+        Only a constraint that refers to its own attribute can depend on the name: `x < $x`.
+        """
+        return False
+
     def alternatives(self) -> tuple[Term, ...] | None:
         """Return the terms of a mixture of several kinds, None for a constraint of one kind.
 

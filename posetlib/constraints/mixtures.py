@@ -95,6 +95,9 @@ class Mixture(Constraint):
     def references(self) -> tuple[str, ...]:
         return tuple(name for atom in self._atoms() for name in atom.references())
 
+    def contradicts_itself(self, name: str) -> bool:
+        return all(any(atom.contradicts_itself(name) for atom in term) for term in self.terms)
+
     def _atoms(self) -> Iterator[Constraint]:
         for term in self.terms:
             yield from term

@@ -9,6 +9,7 @@ constraint treats it differently from unnamed elements, so constraints with equa
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Set
+from enum import Enum
 from fractions import Fraction
 from typing import Any, Final, NamedTuple, TypeAlias, final
 
@@ -41,7 +42,19 @@ _MAX_ELEMENTS: Final = 20_000
 _MAX_WIDTH: Final = 64
 # Sets are not ordered on a line, so an index must ask the constraint itself about every set.
 _EXTENT_OF_SETS: Final = Extent(others=Answer.MAYBE, tight=True)
+# Accepts the sets without unnamed elements: the diagram of every "subset".
+_ONLY_NAMED: Final = diagrams.every_of((), (_UNNAMED,))
 _TOO_COMPLEX: Final = "too complex: this combination of conditions on a set"
+
+
+class _Form(Enum):
+    """A single condition, which says the same of all named elements."""
+
+    ALL = "any set"  # no element is named
+    SUPERSET = "has all"  # at least one element
+    OVERLAPS = "has some"  # at least two elements; one alone is a SUPERSET
+    DISJOINT = "has none"  # at least one element
+    SUBSET = "has no others"
 
 
 @final
@@ -54,7 +67,7 @@ class MultiValues(Constraint):
     False
     """
 
-    __slots__ = ("_hash", "_written", "diagram", "named")
+    __slots__ = ("_form", "_hash", "_written", "diagram", "named")
     domain = "set"
     kind = "set"
 
@@ -62,6 +75,8 @@ class MultiValues(Constraint):
     named: frozenset[Key]
     #: Which sets satisfy the constraint, as a function of the named elements.
     diagram: Diagram
+    # What it asks of the named elements, None if that is not the same for all of them.
+    _form: _Form | None
     # The alternatives of the text; missing until they are first asked for.
     _written: list[_Alternative]
 
@@ -69,6 +84,7 @@ class MultiValues(Constraint):
         if diagram == FALSE:
             raise EmptyConstraintError("no set satisfies the constraint")
         self.named, self.diagram = (named, diagram) if canonical else _canonical(named, diagram)
+        self._form = _form_of(self.diagram)
         self._hash = hash((self.named, self.diagram))
 
     # -- making ------------------------------------------------------------------------------------
@@ -102,7 +118,7 @@ class MultiValues(Constraint):
         >>> MultiValues.subset([1, 2]).matches([2]), MultiValues.subset([1, 2]).matches([3])
         (True, False)
         """
-        return cls(_keys(elements), diagrams.every_of((), (_UNNAMED,)), canonical=True)
+        return cls(_keys(elements), _ONLY_NAMED, canonical=True)
 
     @classmethod
     def union(cls, members: Iterable[MultiValues]) -> MultiValues:
@@ -145,20 +161,18 @@ class MultiValues(Constraint):
     def covers(self, other: Constraint) -> bool:
         if not isinstance(other, MultiValues):
             return Constraint.covers(self, other)
-        try:
-            return _outside(other, self) is None
-        except TooComplexError:  # the limits on each constraint are meant to prevent this
-            return self == other
+        if self._form is not None and other._form is not None:
+            rule = _COVERS.get((self._form, other._form))
+            return rule is not None and rule(self.named, other.named)
+        return _diagram_covers(self, other)
 
     def overlaps(self, other: Constraint) -> bool:
         if not isinstance(other, MultiValues):
             return Constraint.overlaps(self, other)
-        try:
-            named = self.named | other.named
-            a, b = _widened(_parts(self), named), _widened(_parts(other), named)
-            return diagrams.common_path(a, b) is not None
-        except TooComplexError:
-            return True
+        if self._form is not None and other._form is not None:
+            rule = _OVERLAPS.get((self._form, other._form))
+            return rule is None or rule(self.named, other.named)
+        return _diagrams_overlap(self, other)
 
     def merge(self, other: Constraint) -> Constraint | None:
         if not isinstance(other, MultiValues):
@@ -350,6 +364,79 @@ def _outside(inner: MultiValues, outer: MultiValues) -> dict[Key, bool] | None:
     """Return a choice of elements that `inner` accepts and `outer` refuses, None if none exists."""
     named = inner.named | outer.named
     return diagrams.difference_path(_widened(_parts(inner), named), _widened(_parts(outer), named))
+
+
+def _diagram_covers(one: MultiValues, other: MultiValues) -> bool:
+    """Return whether a constraint covers another one of any form."""
+    try:
+        return _outside(other, one) is None
+    except TooComplexError:  # the limits on each constraint are meant to prevent this
+        return one == other
+
+
+def _diagrams_overlap(one: MultiValues, other: MultiValues) -> bool:
+    """Return whether some set satisfies two constraints of any form."""
+    try:
+        named = one.named | other.named
+        a, b = _widened(_parts(one), named), _widened(_parts(other), named)
+        return diagrams.common_path(a, b) is not None
+    except TooComplexError:
+        return True
+
+
+# -- constraints of one condition ------------------------------------------------------------------
+
+
+def _form_of(diagram: Diagram) -> _Form | None:
+    """Return the form of a constraint with this canonical diagram, None if it has none."""
+    if diagram == TRUE:
+        return _Form.ALL
+    if _tests_unnamed(diagram):
+        return _Form.SUBSET if diagram == _ONLY_NAMED else None
+    if all(low == 0 for _, low, _ in diagram[0]):
+        return _Form.SUPERSET
+    if all(high == 0 for _, _, high in diagram[0]):
+        return _Form.DISJOINT
+    return _Form.OVERLAPS if diagrams.is_clause(diagram) else None
+
+
+def _meet(one: frozenset[Key], other: frozenset[Key]) -> bool:
+    return not one.isdisjoint(other)
+
+
+def _exceeds(one: frozenset[Key], other: frozenset[Key]) -> bool:
+    return not one <= other
+
+
+def _always(*_: frozenset[Key]) -> bool:
+    return True
+
+
+_SetRule: TypeAlias = Callable[[frozenset[Key], frozenset[Key]], bool]
+
+# When the first form covers the second one, by the elements that they name; never if it is not
+# listed. For example, the empty set is DISJOINT with any other and in any SUBSET, and neither a
+# SUPERSET nor an OVERLAPS accepts it; a SUPERSET of a set may have any element besides.
+_COVERS: Final[dict[tuple[_Form, _Form], _SetRule]] = {
+    **{(_Form.ALL, form): _always for form in _Form},
+    (_Form.SUPERSET, _Form.SUPERSET): frozenset.issubset,
+    (_Form.OVERLAPS, _Form.OVERLAPS): frozenset.issuperset,
+    (_Form.OVERLAPS, _Form.SUPERSET): _meet,
+    (_Form.DISJOINT, _Form.DISJOINT): frozenset.issubset,
+    (_Form.DISJOINT, _Form.SUBSET): frozenset.isdisjoint,
+    (_Form.SUBSET, _Form.SUBSET): frozenset.issuperset,
+}
+# When two forms overlap; always if they are not listed.
+_OVERLAPS: Final[dict[tuple[_Form, _Form], _SetRule]] = {
+    (_Form.SUPERSET, _Form.DISJOINT): frozenset.isdisjoint,
+    (_Form.DISJOINT, _Form.SUPERSET): frozenset.isdisjoint,
+    (_Form.SUPERSET, _Form.SUBSET): frozenset.issubset,
+    (_Form.SUBSET, _Form.SUPERSET): frozenset.issuperset,
+    (_Form.OVERLAPS, _Form.DISJOINT): _exceeds,
+    (_Form.DISJOINT, _Form.OVERLAPS): lambda one, other: _exceeds(other, one),
+    (_Form.OVERLAPS, _Form.SUBSET): _meet,
+    (_Form.SUBSET, _Form.OVERLAPS): _meet,
+}
 
 
 def _set_of(path: dict[Key, bool], named: frozenset[Key]) -> list[Any]:

@@ -131,6 +131,9 @@ class Placeholder(Constraint):
     def references(self) -> tuple[str, ...]:
         return (self.attribute,)
 
+    def contradicts_itself(self, name: str) -> bool:
+        return self.attribute == name and "=" not in self.relations
+
     def operators(self) -> tuple[str, ...]:
         """Return operators that, joined by "or", allow exactly the relations of this constraint.
 

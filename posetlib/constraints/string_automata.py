@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple, TypeAlias
 
@@ -90,48 +90,67 @@ def _next_character(character: str) -> str:
     return chr(0xE000 if code == 0xD800 else code)  # skip the surrogates
 
 
-# A state of one automaton. For a pattern, it is the number of characters matched so far (an int).
-# For intervals, it is the string read so far (a str) as long as some bound begins with this string.
-# Then it is a bool: whether the intervals contain all strings that begin with the string read.
+# A state of one automaton. For patterns, it is a number (see `_PatternAutomaton`). For intervals,
+# it is the string read so far (a str) as long as some bound begins with this string. Then it is a
+# bool: whether the intervals contain all strings that begin with the string read.
 State: TypeAlias = int | str | bool
+
+# The state of patterns of which a substring was found: it stays found whatever comes.
+_FOUND: Final = -1
 
 
 class _PatternAutomaton:
-    """Finds a suffix or a substring, as in the algorithm of Knuth, Morris and Pratt.
+    """Finds any of some suffixes and substrings, as in the algorithm of Aho and Corasick.
 
-    The state is the length of the longest beginning of the text with which the string read so far
-    ends.
+    The state is a number for the longest beginning of a pattern with which the string read so far
+    ends. So there are no more states than characters in the patterns, however many patterns.
     """
 
-    start: State = 0
-
-    def __init__(self, pattern: Pattern) -> None:
-        text = pattern.text
-        self.size = len(text)
-        # A substring once found stays found; a suffix must end the string.
-        self.absorbing = pattern.kind == "contains"
+    def __init__(self, patterns: Iterable[Pattern]) -> None:
+        children: list[dict[str, int]] = [{}]
+        found = [False]  # whether a substring ends here
+        # For each state, whether a suffix ends here.
+        self.endings = endings = [False]
+        for pattern in patterns:
+            state = 0
+            for character in pattern.text:
+                following = children[state].setdefault(character, len(children))
+                if following == len(children):
+                    children.append({})
+                    found.append(False)
+                    endings.append(False)
+                state = following
+            (found if pattern.kind == "contains" else endings)[state] = True
         # For each state, the next state by character; a character that is not listed leads to 0.
-        self.steps: list[dict[str, int]] = []
-        fallback = 0
-        for position, character in enumerate(text):
-            steps = dict(self.steps[fallback]) if position else {}
-            if position:
-                fallback = self.steps[fallback].get(character, 0)
-            steps[character] = position + 1
-            self.steps.append(steps)
-        self.steps.append({} if self.absorbing else dict(self.steps[fallback]) if text else {})
+        self.steps: list[dict[str, int]] = [{} for _ in children]
+        # For each state, that of the longest beginning of a pattern with which its own one ends.
+        fallback = [0] * len(children)
+        breadth_first = [0]
+        for state in breadth_first:
+            behind = self.steps[fallback[state]] if state else {}
+            self.steps[state] = {**behind, **children[state]}
+            for character, child in children[state].items():
+                fallback[child] = behind.get(character, 0)
+                found[child] = found[child] or found[fallback[child]]
+                endings[child] = endings[child] or endings[fallback[child]]
+                breadth_first.append(child)
+        for steps in self.steps:
+            for character, following in steps.items():
+                if found[following]:
+                    steps[character] = _FOUND
+        self.start: State = _FOUND if found[0] else 0
 
     def step(self, state: State, character: str) -> State:
-        if self.absorbing and state == self.size:
+        if state == _FOUND:
             return state
         return self.steps[state].get(character, 0)  # type: ignore[index]
 
     def accepts(self, state: State) -> bool:
-        return state == self.size
+        return state == _FOUND or self.endings[state]  # type: ignore[index]
 
     def settled(self, state: State) -> bool | None:
         """Return True if all continuations are accepted, False if none is, None if not known."""
-        return True if self.absorbing and state == self.size else None
+        return True if state == _FOUND else None
 
 
 class _IntervalAutomaton:
@@ -160,23 +179,42 @@ class _IntervalAutomaton:
 
 
 _Automaton: TypeAlias = _PatternAutomaton | _IntervalAutomaton
+#: A string lies in one of some intervals, or has one of some patterns.
+_Condition: TypeAlias = Pairs | tuple[Pattern, ...]
 
 
 @lru_cache(maxsize=4096)
-def _pattern_automaton(pattern: Pattern) -> _PatternAutomaton:
-    return _PatternAutomaton(pattern)
+def _pattern_automaton(patterns: tuple[Pattern, ...]) -> _PatternAutomaton:
+    return _PatternAutomaton(patterns)
+
+
+def _automaton(condition: _Condition) -> _Automaton:
+    if condition and isinstance(condition[0], Pattern):
+        return _pattern_automaton(condition)
+    return _IntervalAutomaton(condition)
+
+
+def _texts(condition: _Condition) -> Iterator[str]:
+    """Yield the texts of patterns, or the bounds of intervals."""
+    for each in condition:
+        if isinstance(each, Pattern):
+            yield each.text
+        else:
+            yield from (bound for bound in each if isinstance(bound, str))
 
 
 class _Alternatives:
-    """A disjunction of terms, with the conditions of each term as indexes into shared automata."""
+    """A disjunction of terms, with the conditions of each term as indexes into shared automata.
 
-    def __init__(
-        self, terms: Sequence[StringTerm], place: Callable[[Pairs | Pattern], int]
-    ) -> None:
+    Each wanted pattern has an automaton of its own. The unwanted ones of a term share one, which
+    finds any of them: a long list of them is as fast as a short one.
+    """
+
+    def __init__(self, terms: Sequence[StringTerm], place: Callable[[_Condition], int]) -> None:
         self.terms = [
             (
-                [place(term.pairs), *(place(pattern) for pattern in term.having)],
-                [place(pattern) for pattern in term.lacking],
+                [place(term.pairs), *(place((pattern,)) for pattern in term.having)],
+                [place(term.lacking)] if term.lacking else [],
             )
             for term in terms
         ]
@@ -207,31 +245,20 @@ class Product:
 
     def __init__(self, wanted: Sequence[StringTerm], unwanted: Sequence[StringTerm]) -> None:
         self.automata: list[_Automaton] = []
-        places: dict[Pairs | Pattern, int] = {}
+        places: dict[_Condition, int] = {}
+        used_characters: set[str] = set()
 
-        def place(condition: Pairs | Pattern) -> int:
+        def place(condition: _Condition) -> int:
             """Return the index of the automaton of a condition; equal conditions share one."""
             if condition not in places:
                 places[condition] = len(self.automata)
-                self.automata.append(
-                    _pattern_automaton(condition)
-                    if isinstance(condition, Pattern)
-                    else _IntervalAutomaton(condition)
-                )
+                self.automata.append(_automaton(condition))
+                for text in _texts(condition):
+                    used_characters.update(text)
             return places[condition]
 
         self.wanted = _Alternatives(wanted, place)
         self.unwanted = _Alternatives(unwanted, place)
-        used_characters = {
-            character
-            for condition in places
-            for text in (
-                (condition.text,)
-                if isinstance(condition, Pattern)
-                else (b for pair in condition for b in pair if isinstance(b, str))
-            )
-            for character in text
-        }
         self.alphabet = _character_classes(sorted(used_characters))
 
     @property
@@ -400,7 +427,11 @@ def _verdicts(product: Product) -> dict[tuple[State, ...], bool | None] | None:
         if state in follows:
             continue
         follows[state] = [product.step(state, c) for c, _, _ in product.alphabet]
-        if state in follows[state] and _is_undecided(product, state):
+        if (
+            state in follows[state]
+            and product.settled(state) is None
+            and _is_undecided(product, state)
+        ):
             return None  # nearly always there is a cycle of one state, which ends the work here
         queue.extend(follows[state])
         if len(follows) > _MAX_PIECES:

@@ -9,7 +9,8 @@ become equal, but not all: the same set of strings may have two different simple
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from typing import Final
 
 from posetlib.constraints import intervals
@@ -21,17 +22,30 @@ from posetlib.constraints.string_automata import (
     as_intervals,
     count_states,
     find_string,
+    fresh_character,
     term_matches,
 )
 from posetlib.errors import FilterError, TooComplexError
 
-__all__ = ["implies", "is_single_pattern", "simplified"]
+__all__ = [
+    "MAX_SAMPLES",
+    "contradict",
+    "implies",
+    "is_single_pattern",
+    "sample_strings",
+    "simplified",
+]
+
+#: The most sample strings that are tried before an automaton is searched. Most comparisons are
+#: decided by the first few samples.
+MAX_SAMPLES: Final = 50
 
 # The limits of a constraint that has patterns. They keep every later comparison short.
 # The most terms of a constraint.
 _MAX_TERMS: Final = 128
-# The most patterns of one term. Each substring can double the number of states of a search.
-_MAX_PATTERNS: Final = 8
+# The most patterns that one term wants: each substring can double the number of states of a search.
+# Those that a term must lack are found by one automaton, and only their characters count.
+_MAX_WANTED: Final = 8
 # The most characters in all patterns and interval bounds of a constraint.
 _MAX_TEXT: Final = 4_000
 # The most terms of a constraint that is widened: each step compares every term with all terms.
@@ -43,7 +57,7 @@ _MAX_REDUCED: Final = 256
 # searched term by term, and a right side of a single term condition by condition, so that a
 # constraint of one term may have more states.
 _MAX_STATES: Final = 256
-_MAX_STATES_ALONE: Final = 768
+_MAX_STATES_ALONE: Final = 1_024
 # The same for a union of single wanted patterns. Its automata advance together: the longest partial
 # match determines all others, so there are at most as many states as characters in the patterns.
 _MAX_STATES_WORDS: Final = 1_024
@@ -86,6 +100,11 @@ def is_single_pattern(term: StringTerm) -> bool:
 
 def _check_states(terms: Sequence[StringTerm], limit: int) -> None:
     """Raise FilterError if the automaton of the terms has more than `limit` states."""
+    if len(terms) == 1 and terms[0].pairs == ALL:
+        # The automata of patterns advance together, but each wanted one also is found or not yet.
+        patterns = (*terms[0].having, *terms[0].lacking)
+        if (1 + sum(len(p.text) for p in patterns)) << len(terms[0].having) <= limit:
+            return
     try:
         count_states(terms, limit)
     except TooComplexError:
@@ -101,9 +120,9 @@ def _check_size(terms: Sequence[StringTerm]) -> None:
             f"too complex: {len(terms)} alternatives with suffix or contains; "
             f"at most {_MAX_TERMS} in one constraint"
         )
-    if any(len(term.having) + len(term.lacking) > _MAX_PATTERNS for term in terms):
+    if any(len(term.having) > _MAX_WANTED for term in terms):
         raise FilterError(
-            f"too complex: more than {_MAX_PATTERNS} suffix and contains patterns together"
+            f"too complex: more than {_MAX_WANTED} suffix and contains patterns to hold together"
         )
     size = sum(len(p.text) for term in terms for p in (*term.having, *term.lacking))
     size += sum(
@@ -143,9 +162,7 @@ def _reduced(
     avoided: list[Pattern] = []
     for pattern in lack:
         # A string with the wanted suffix can never have this suffix: no need to forbid it.
-        impossible = pattern.kind == "suffix" and any(
-            not (e.text.endswith(pattern.text) or pattern.text.endswith(e.text)) for e in endings
-        )
+        impossible = any(contradict(pattern, ending) for ending in endings)
         if not impossible and not any(implies(pattern, weaker) for weaker in avoided):
             avoided.append(pattern)
     return tuple(sorted(wanted)), tuple(sorted(avoided))
@@ -165,6 +182,19 @@ def implies(stronger: Pattern, weaker: Pattern) -> bool:
     if weaker.kind == "contains":
         return weaker.text in stronger.text
     return stronger.kind == "suffix" and stronger.text.endswith(weaker.text)
+
+
+def contradict(one: Pattern, other: Pattern) -> bool:
+    """Return whether no string has both patterns: two suffixes of which neither ends the other.
+
+    >>> contradict(Pattern("suffix", ".org"), Pattern("suffix", ".com"))
+    True
+    """
+    return (
+        one.kind == other.kind == "suffix"
+        and not one.text.endswith(other.text)
+        and not other.text.endswith(one.text)
+    )
 
 
 def _without_implied(terms: Sequence[StringTerm]) -> tuple[StringTerm, ...]:
@@ -272,7 +302,35 @@ def _within(term: StringTerm, whole: Sequence[StringTerm]) -> bool:
     if len(term.pairs) == 1 and term.pairs[0][1] == term.pairs[0][0] + "\0":
         point = term.pairs[0][0]
         return not term_matches(term, point) or any(term_matches(t, point) for t in whole)
+    for sample in islice(sample_strings((term,), whole), MAX_SAMPLES):
+        if term_matches(term, sample) and not any(term_matches(t, sample) for t in whole):
+            return False
     try:
         return find_string((term,), whole) is None
     except TooComplexError:
         return False
+
+
+def sample_strings(inner: Sequence[StringTerm], outer: Sequence[StringTerm]) -> Iterator[str]:
+    """Yield sample strings that probably satisfy a term of `inner`.
+
+    A sample is the low end of an interval followed by the wanted patterns, with a character between
+    them that occurs nowhere else; other samples also contain a pattern of either side. Most
+    constraints that do not cover each other differ on one of these samples, so no search is needed.
+    """
+    ours = {p: None for term in inner for p in (*term.having, *term.lacking)}
+    theirs = {p: None for term in outer for p in (*term.having, *term.lacking)}
+    # First those on which the two sides are most likely to differ.
+    texts = dict.fromkeys(p.text for p in (*(p for p in theirs if p not in ours), *ours, *theirs))
+    bounds = [low for term in (*inner, *outer) for low, _ in term.pairs]
+    fresh = fresh_character([*texts, *bounds])
+    for term in inner:
+        middle = fresh.join(p.text for p in term.having if p.kind == "contains")
+        ending = "".join(p.text for p in term.having if p.kind == "suffix")
+        for low, _ in term.pairs:
+            yield low + middle + fresh + ending
+            yield low + middle + ending
+            for text in texts:
+                yield low + middle + fresh + text + fresh + ending
+                yield low + middle + fresh + text
+            yield low + middle + ending + fresh

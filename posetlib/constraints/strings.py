@@ -9,7 +9,7 @@ first; if the rules do not decide, by a search over automata (`string_automata`)
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache, reduce
 from itertools import islice
 from typing import Any, Final, final
@@ -24,18 +24,21 @@ from posetlib.constraints.string_automata import (
     StringTerm,
     after_prefix,
     find_string,
-    fresh_character,
     term_matches,
 )
-from posetlib.constraints.string_forms import implies, is_single_pattern, simplified
+from posetlib.constraints.string_forms import (
+    MAX_SAMPLES,
+    contradict,
+    implies,
+    is_single_pattern,
+    sample_strings,
+    simplified,
+)
 from posetlib.errors import EmptyConstraintError, FilterError, TooComplexError
 from posetlib.values import MISSING, check_string, is_text, value_text
 
 __all__ = ["ALL_STRINGS", "Strings"]
 
-# The most sample strings that are tried before an automaton is searched. Most comparisons are
-# decided by the first few samples.
-_MAX_SAMPLES: Final = 50
 # The longest suffix or substring, in characters. It bounds the size of one automaton.
 _MAX_PATTERN: Final = 500
 
@@ -216,7 +219,7 @@ class Strings(Constraint):
             return intervals.overlaps(self._pairs, other._pairs)
         if _are_single_patterns(self, other):
             return not _pattern_covers(_opposite(other.terms[0]), self.terms[0])
-        for sample in islice(_sample_strings(self.terms, other.terms), _MAX_SAMPLES):
+        for sample in islice(sample_strings(self.terms, other.terms), MAX_SAMPLES):
             if self.matches(sample) and other.matches(sample):
                 return True
         try:
@@ -269,7 +272,7 @@ class Strings(Constraint):
         return self._pairs == ALL
 
     def example(self) -> Any:
-        samples = filter(self.matches, islice(_sample_strings(self.terms, ()), _MAX_SAMPLES))
+        samples = filter(self.matches, islice(sample_strings(self.terms, ()), MAX_SAMPLES))
         return next(samples, None) or _string_in(self.terms) or ""
 
     def example_outside(self, other: Constraint) -> Any:
@@ -372,7 +375,7 @@ def _string_outside(term: StringTerm, outer: tuple[StringTerm, ...]) -> str | No
     """Return a string that satisfies `term` and no term of `outer`, None if there is none."""
     if any(_rules_show_cover(other, term) for other in outer):
         return None
-    for sample in islice(_sample_strings((term,), outer), _MAX_SAMPLES):
+    for sample in islice(sample_strings((term,), outer), MAX_SAMPLES):
         if term_matches(term, sample) and not _any_matches(outer, sample):
             return sample
     if len(outer) == 1 and not outer[0].having and not outer[0].lacking:
@@ -412,12 +415,7 @@ def _pattern_covers(a: StringTerm, b: StringTerm) -> bool:
     if a.having:
         return False
     # Every string with one suffix lacks another suffix if and only if the two contradict.
-    avoided, had = a.lacking[0], b.having[0]
-    return (
-        avoided.kind == had.kind == "suffix"
-        and not avoided.text.endswith(had.text)
-        and not had.text.endswith(avoided.text)
-    )
+    return contradict(a.lacking[0], b.having[0])
 
 
 def _opposite(term: StringTerm) -> StringTerm:
@@ -425,34 +423,15 @@ def _opposite(term: StringTerm) -> StringTerm:
     return term._replace(having=term.lacking, lacking=term.having)
 
 
-def _sample_strings(inner: Sequence[StringTerm], outer: Sequence[StringTerm]) -> Iterator[str]:
-    """Yield sample strings that probably satisfy a term of `inner`.
-
-    A sample is the low end of an interval followed by the wanted patterns, with a character between
-    them that occurs nowhere else; other samples also contain a pattern of `outer`. Most constraints
-    that do not cover each other differ on one of these samples, so no search is needed.
-    """
-    texts = [p.text for term in (*inner, *outer) for p in (*term.having, *term.lacking)]
-    bounds = [low for term in (*inner, *outer) for low, _ in term.pairs]
-    fresh = fresh_character([*texts, *bounds])
-    for term in inner:
-        middle = fresh.join(p.text for p in term.having if p.kind == "contains")
-        ending = "".join(p.text for p in term.having if p.kind == "suffix")
-        for low, _ in term.pairs:
-            yield low + middle + fresh + ending
-            yield low + middle + ending
-            for text in texts:
-                yield low + middle + fresh + text + fresh + ending
-                yield low + middle + fresh + text
-            yield low + middle + ending + fresh
-
-
 def _rules_show_cover(a: StringTerm, b: StringTerm) -> bool:
     """Return whether simple rules show that `a` covers `b`; False means not known."""
     return (
         intervals.covers(a.pairs, b.pairs)
         and all(any(implies(y, x) for y in b.having) for x in a.having)
-        and all(any(implies(x, y) for y in b.lacking) for x in a.lacking)
+        and all(
+            any(implies(x, y) for y in b.lacking) or any(contradict(x, y) for y in b.having)
+            for x in a.lacking
+        )
     )
 
 

@@ -12,8 +12,8 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import Any
 
-from posetlib.constraints.base import Constraint, constraint_from_dict
-from posetlib.errors import FilterError
+from posetlib.constraints.base import Constraint, constraint_from_dict, text_of
+from posetlib.errors import EmptyConstraintError, FilterError
 from posetlib.filters.explaining import Explanation, NotCovered, explanation, obstacle
 from posetlib.names import check_name, name_text
 from posetlib.values import MISSING, describe, lookup
@@ -90,6 +90,12 @@ class Filter:
         self._contextual = any(
             c.__class__.matches_in is not _IGNORES_NOTIFICATION for c in constraints
         )
+        if self._contextual:
+            for name, constraint in zip(schema.names, constraints, strict=True):
+                if constraint.contradicts_itself(name):
+                    raise EmptyConstraintError(
+                        f"no value satisfies {text_of(constraint, name_text(name))}"
+                    )
         self._hash = hash((schema.names, constraints))
 
     @property

@@ -16,7 +16,7 @@ from typing import Any, Final, TypeAlias
 from lark import Lark, Token, Transformer, UnexpectedCharacters, UnexpectedToken, v_args
 from lark.exceptions import VisitError
 
-from posetlib.constraints.base import EXISTS, Constraint, register_kind
+from posetlib.constraints.base import EXISTS, Constraint, register_kind, text_of
 from posetlib.constraints.booleans import ALL_BOOLEANS
 from posetlib.constraints.comparisons import between, compared, negated, not_between, one_of
 from posetlib.constraints.mixtures import conjunction, disjunction
@@ -104,6 +104,13 @@ class _Unsatisfiable:
         self.reason = reason
 
 
+def _satisfiable(item: Constraint | _Unsatisfiable, name: str) -> Constraint | _Unsatisfiable:
+    """Return a condition on an attribute, or that no value satisfies it, as `x < $x`."""
+    if isinstance(item, Constraint) and item.contradicts_itself(name):
+        return _Unsatisfiable(f"no value satisfies {text_of(item, name_text(name))}")
+    return item
+
+
 class _Conditions:
     """The conditions on one attribute so far, all joined by "and" or all joined by "or".
 
@@ -123,13 +130,15 @@ class _Conditions:
 
     def joined(self, name: str) -> Constraint | _Unsatisfiable:
         """Return the items joined into one constraint."""
-        empty = [item for item in self.items if isinstance(item, _Unsatisfiable)]
-        if empty and (self.operation is conjunction or len(empty) == len(self.items)):
+        items = [_satisfiable(item, name) for item in self.items]
+        empty = [item for item in items if isinstance(item, _Unsatisfiable)]
+        if empty and (self.operation is conjunction or len(empty) == len(items)):
             return empty[0]
         if self.operation is None:
-            return self.items[0]
+            return items[0]
         try:
-            return self.operation([i for i in self.items if not isinstance(i, _Unsatisfiable)])
+            joined = self.operation([i for i in items if not isinstance(i, _Unsatisfiable)])
+            return _satisfiable(joined, name)
         except EmptyConstraintError as error:
             return _Unsatisfiable(f"{name_text(name)}: {error}")
         except FilterError as error:

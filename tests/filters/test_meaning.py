@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from itertools import product
 from random import Random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 
 import posetlib as pl
@@ -421,3 +422,51 @@ def test_sets_beside_patterns(data: st.DataObject, first: int) -> None:
     if f is not None:
         for value in some_values(first, strings=30):
             assert f.matches({"x": value}) == oracle.holds(expr, value), (str(f), value)
+
+
+@st.composite
+def deny_lists(draw: st.DrawFn) -> pl.Filter:
+    """Many patterns to lack, alone or beside a prefix, a suffix or a substring to have."""
+    texts = st.text("ab", min_size=2, max_size=3)
+    denied = draw(st.lists(st.tuples(st.sampled_from(["suffix", "contains"]), texts), min_size=9))
+    wanted = draw(st.sampled_from(["", 'x prefix "ab" and ', 'x suffix "b" and ']))
+    text = wanted + " and ".join(f'x not {kind} "{each}"' for kind, each in denied)
+    try:
+        return pl.parse_filter(text)
+    except pl.FilterError:  # no string is left
+        reject()
+
+
+@given(f=deny_lists(), g=deny_lists())
+def test_deny_lists_compare_as_the_strings_that_they_leave(f: pl.Filter, g: pl.Filter) -> None:
+    """A prefix of two letters, and a pattern of three between two others: seven letters."""
+    strings = ["".join(letters) for n in range(8) for letters in product("abc", repeat=n)]
+    left, right = ({string for string in strings if each.matches({"x": string})} for each in (f, g))
+    assert f.covers(g) == (left >= right)
+    assert f.overlaps(g) == (not left.isdisjoint(right))
+
+
+@pytest.mark.parametrize("beside", ["", 's prefix "http" and ', 's suffix ".html" and '])
+def test_deny_lists_of_dozens(beside: str) -> None:
+    kinds_of_site = ("shop", "play", "news", "free", "spam", "best", "huge", "mail")
+    names = ["".join(parts) for parts in product(kinds_of_site, ("net", "web", "hub", "zone", "x"))]
+    clauses = [
+        f's not {"suffix" if i % 2 else "contains"} "{name}"' for i, name in enumerate(names)
+    ]
+    f = pl.parse_filter(beside + " and ".join(clauses))
+    for i, name in enumerate(names):
+        assert not f.matches({"s": f"http://{name}"})
+        assert f.matches({"s": f"http://{name}.html"}) == (i % 2 == 1)
+    assert f.matches({"s": "http://shop/index.html"})
+    assert pl.parse_filter(str(f)) == f
+    shorter = pl.parse_filter(beside + " and ".join(clauses[1:]))
+    assert shorter.covers(f)
+    assert not f.covers(shorter)
+    assert f.overlaps(shorter)
+
+
+def test_a_deny_list_with_too_many_states_is_refused() -> None:
+    clauses = [f's not contains "{i:02}{chr(97 + i % 26) * 30}"' for i in range(60)]
+    with pytest.raises(pl.FilterError, match="more than 1024 states"):
+        pl.parse_filter(" and ".join(clauses))
+    assert pl.parse_filter(" and ".join(clauses[:30])).matches({"s": "a"})

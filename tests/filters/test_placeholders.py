@@ -98,6 +98,22 @@ def test_placeholder_of_itself() -> None:
     assert not f.matches({})
 
 
+def test_what_is_never_true_of_itself_is_left_out_of_a_disjunction() -> None:
+    assert pl.parse_filter("x < $x or x > 5") == pl.parse_filter("x > 5")
+    assert pl.parse_filter("(x <= $x and x != $x) or x > 5") == pl.parse_filter("x > 5")
+    assert pl.parse_filter("x < $x or x = $x") == pl.parse_filter("x = $x")
+    assert pl.parse_filter("x < $y").matches({"x": 1, "y": 2})
+
+
+@pytest.mark.parametrize("operator", ["<", ">", "!="])
+def test_what_is_never_true_of_itself_is_refused_however_it_is_made(operator: str) -> None:
+    constraint = pl.parse_filter(f"y {operator} $x").constraints["y"]
+    with pytest.raises(pl.FilterError, match=f"x {operator} .x"):
+        pl.Filter({"x": constraint})
+    with pytest.raises(pl.FilterError, match=f"x {operator} .x"):
+        pl.Filter.from_dict({"x": constraint.to_dict()})
+
+
 def test_dotted_and_quoted_placeholders() -> None:
     f = pl.parse_filter("bid.price <= $limit.price")
     assert f.matches({"bid": {"price": 3}, "limit": {"price": 4}})

@@ -6,8 +6,10 @@ import collections
 import enum
 import math
 import types
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,6 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import posetlib as pl
+from posetlib import names
 
 NUMPY_INTEGERS = [np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64]
 NUMPY_FLOATS = [np.float16, np.float32, np.float64, np.longdouble]
@@ -289,3 +292,68 @@ def test_integer_columns_stay_exact(rows: list[tuple[int, int]]) -> None:
     assert pl.filters_from_columns({"x": (lows, highs)}) == expected
     as_array = {"x": (np.array(lows, dtype=np.int64), np.array(highs, dtype=np.int64))}
     assert pl.filters_from_columns(as_array) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [(".5", 0.5), ("-.5", -0.5), ("+.25e1", 2.5), ("1.", 1), ("1.e2", 100), ("-2.", -2)],
+)
+def test_decimals_may_leave_out_the_digits_on_one_side_of_the_point(
+    text: str, number: float
+) -> None:
+    assert pl.parse_filter(f"x = {text}") == pl.parse_filter(f"x = {number!r}")
+    assert pl.parse_filter(f"x in [{text}, 200]").matches({"x": number})
+
+
+@pytest.mark.parametrize("text", [".", "-.", "1..5", ".e3", "1/.5", "1./2"])
+def test_a_point_without_digits_is_no_number(text: str) -> None:
+    with pytest.raises(pl.FilterSyntaxError):
+        pl.parse_filter(f"x = {text}")
+
+
+EVERY_DOMAIN = (
+    "x is number",
+    "x is string",
+    "x is bool",
+    "x is set",
+    "x != 0",
+    'x != "a"',
+    "x lacks 1",
+    "x = $x",
+)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        None,
+        datetime(2024, 1, 31, 12, 30, tzinfo=UTC),
+        date(2024, 1, 31),
+        timedelta(1),
+        b"abc",
+        bytearray(b"abc"),
+        {"a": 1},
+        object(),
+        math.nan,
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_values_of_no_domain_satisfy_exists_alone(value: object) -> None:
+    assert pl.parse_filter("exists x").matches({"x": value})
+    for text in EVERY_DOMAIN:
+        assert not pl.parse_filter(text).matches({"x": value}), text
+
+
+def test_a_decimal_in_a_notification_is_not_the_float_of_the_same_digits() -> None:
+    f = pl.parse_filter("price <= 19.99")
+    assert f.matches({"price": 19.99})
+    assert not f.matches({"price": Decimal("19.99")})  # the float 19.99 is a little less
+    exact = pl.parse_filter("price <= 1999/100")
+    assert exact.matches({"price": Decimal("19.99")})
+    assert exact.matches({"price": 19.99})
+
+
+def test_the_language_page_lists_the_keywords() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "language.md").read_text()
+    listed = page.partition("Keywords are read in any case: ")[2].partition(". Strings")[0]
+    assert {word.strip("` \n") for word in listed.split(",")} == names.KEYWORDS
