@@ -31,7 +31,6 @@ RELEASE: Final = 5  # an interface goes: (RELEASE, node, interface, the moment a
 ALIAS: Final = 6  # a node is found by one more item: (ALIAS, node, item)
 
 _EDGE_STEPS: Final = (LINK, UNLINK)
-_PAIR_STEPS: Final = (HOLD, RELEASE)
 
 
 class Journal(list[tuple[object, ...]]):
@@ -50,15 +49,22 @@ def net_effect(journal: Journal, top: Node) -> Change[Any]:
     entered: dict[Node, None] = {}
     left: dict[Node, None] = {}
     links: dict[tuple[Node, Node], int] = {}
+    # In order of the last time that an interface came to the node.
     pairs: dict[tuple[Node, Hashable], int] = {}
+    # The moment at which a pair had come that was there before the operation.
+    came: dict[tuple[Node, Hashable], int] = {}
     for step in journal:
         code = step[0]
         if code in _EDGE_STEPS:
             edge = (step[1], step[2])
             links[edge] = links.get(edge, 0) + (1 if code == LINK else -1)  # type: ignore[index, arg-type]
-        elif code in _PAIR_STEPS:
+        elif code == HOLD:
             pair = (step[1], step[2])
-            pairs[pair] = pairs.get(pair, 0) + (1 if code == HOLD else -1)  # type: ignore[index, arg-type]
+            pairs[pair] = pairs.pop(pair, 0) + 1  # type: ignore[index, arg-type]
+        elif code == RELEASE:
+            pair = (step[1], step[2])
+            pairs[pair] = pairs.get(pair, 0) - 1  # type: ignore[index, arg-type]
+            came.setdefault(pair, step[3])  # type: ignore[arg-type]
         elif code == ENTER:
             entered[step[1]] = None  # type: ignore[index]
         elif code == LEAVE:
@@ -79,7 +85,10 @@ def net_effect(journal: Journal, top: Node) -> Change[Any]:
             child for (parent, child), n in links.items() if parent is top and n < 0
         ),
         pairs_added=_pairs(pair for pair, net in pairs.items() if net > 0),
-        pairs_removed=_pairs(pair for pair, net in pairs.items() if net < 0),
+        # A forest takes interfaces from a node in any order: they are named as they had come.
+        pairs_removed=_pairs(
+            sorted((pair for pair, net in pairs.items() if net < 0), key=came.__getitem__)
+        ),
     )
 
 
@@ -88,7 +97,7 @@ def _items(nodes: Iterable[Node]) -> tuple[Item, ...]:
 
 
 def _pairs(pairs: Iterable[tuple[Node, Hashable]]) -> tuple[Pair, ...]:
-    # The sort is stable: the interfaces of one node stay in the order of the steps.
+    # The sort is stable: the interfaces of one node stay in the order that they come in.
     return tuple(
         (node.item, interface) for node, interface in sorted(pairs, key=lambda pair: pair[0].serial)
     )

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from posetlib.graph.change import Item
 from posetlib.graph.nodes import Node
-from posetlib.search.boxes import UNBOUND, Axis, Box, Shape
+from posetlib.search.boxes import UNBOUND, Axis, Box, Shape, inner_ends
 from posetlib.search.probe import Probe
 
 __all__ = ["BoxMatrix", "EndMatrix", "upright"]
@@ -43,8 +43,12 @@ class _View(NamedTuple):
 
     #: The rows of the shape's axes, as far as the matrix has them.
     rows: Places
-    #: For each of these rows the index of its end in ``Box.ends``.
+    #: For each of these rows the index of its end in ``Box.ends``, or beyond these in
+    #: ``inner_ends``.
     ends: Places
+    #: The same for a box that is to contain others. Where no node has an open end, there are no
+    #: rows for inner ends, and the nodes' ends are not less than the inner ends of the box.
+    outer_ends: Places
     #: Whether the matrix has rows for all axes of the shape.
     complete: bool
     #: Whether the ends of the box are all rows of the matrix, in the same order.
@@ -55,27 +59,71 @@ def upright(boxes: Sequence[Box], rows: Mapping[Axis, int]) -> EndMatrix:
     """Return a matrix with a column for each box; O(n).
 
     ``rows`` has the first of the two rows of each axis: for the low end, and for the negated high
-    end. Where a box has no interval on an axis, both are ``UNBOUND``.
+    end. Where a box has no interval on an axis, both are ``UNBOUND``. An ``_Inner`` axis has the
+    inner ends on its axis.
     """
     by_shape: dict[Shape, list[int]] = {}
     for i, box in enumerate(boxes):
         by_shape.setdefault(box.shape, []).append(i)
     columns = np.full((2 * len(rows), len(boxes)), UNBOUND)
     for shape, members in by_shape.items():
-        some = np.array([boxes[i].ends() for i in members])
-        its = [row for axis in shape.axes for row in (rows[axis], rows[axis] + 1)]
-        columns[np.array(its, dtype=np.intp)[:, None], members] = some.T
+        its, ends, _ = _rows_of(shape, rows)
+        some = np.array([_all_ends(boxes[i]) for i in members])
+        columns[np.array(its, dtype=np.intp)[:, None], members] = some.T[ends]
     return columns
+
+
+class _Inner(NamedTuple):
+    """The axis for the inner ends on another axis, where a box has an open end."""
+
+    axis: Axis
+
+
+def _all_ends(box: Box) -> tuple[float, ...]:
+    """Return the ends of a box, and then its inner ends."""
+    return (*box.ends(), *inner_ends(box))
+
+
+def _rows_of(shape: Shape, rows: Mapping[Axis, int]) -> tuple[list[int], list[int], list[int]]:
+    """Return the rows for boxes of a shape, as far as there are any.
+
+    For each row also the number of its end in ``_all_ends``: of a box that is to lie in others, and
+    of one that is to contain others.
+    """
+    places: list[int] = []
+    ends: list[int] = []
+    outer_ends: list[int] = []
+    first_inner = 2 * len(shape.axes)
+    for i, axis in enumerate(shape.axes):
+        end, inner_end = 2 * i, first_inner + 2 * i
+        start, inner = rows.get(axis), rows.get(_Inner(axis))
+        if start is not None:
+            places += (start, start + 1)
+            ends += (end, end + 1)
+            outer = inner_end if inner is None else end
+            outer_ends += (outer, outer + 1)
+        if inner is not None:
+            places += (inner, inner + 1)
+            ends += (inner_end, inner_end + 1)
+            outer_ends += (inner_end, inner_end + 1)
+    return places, ends, outer_ends
+
+
+def _axes_of(shape: Shape) -> list[Axis]:
+    """Return the axes on which a shape has ends, and inner ends that differ from these."""
+    opened = {end // 2 for end in shape.open_ends}
+    return [*shape.axes, *(_Inner(shape.axes[i]) for i in sorted(opened))]
 
 
 class BoxMatrix:
     """Nodes, with a column of box ends for each, in the order in which they came.
 
     There are two rows for each axis on which one of the boxes has an interval: its low end, and its
-    high end with a minus. On an axis on which a box has no interval, both are ``UNBOUND``. So a box
-    contains another one exactly if it is greater in no row. The *place* of a node is the number of
-    its column. The column of a node that was removed is filled with NaN, which is neither less nor
-    greater than any end. When there are more such columns than nodes, they are dropped.
+    high end with a minus. On an axis on which a box has no interval, both are ``UNBOUND``. If a box
+    has an open end on an axis, there are two more rows for the inner ends of all boxes there. So a
+    box contains another one exactly if it is greater in no row. The *place* of a node is the number
+    of its column. The column of a node that was removed is filled with NaN, which is neither less
+    nor greater than any end. When there are more such columns than nodes, they are dropped.
 
     Only nodes with exact boxes are taken in, so that no items need be compared. The other nodes are
     counted: as long as there are any, the answers are not complete (see ``all_exact``).
@@ -130,7 +178,7 @@ class BoxMatrix:
             self._ends[:, place] = node.box.ends()
         else:
             self._ends[:, place] = UNBOUND
-            self._ends[view.rows, place] = node.box.ends()
+            self._ends[view.rows, place] = np.array(_all_ends(node.box))[view.ends]
         self._nodes[place] = node
         self._items[place] = node.item
         self._places[node] = place
@@ -151,22 +199,29 @@ class BoxMatrix:
         """Return whether a node can be taken in, making rows for new axes; counts it if not."""
         if node.box is not None and node.box.shape.exact:
             shape = node.box.shape
-            if self._view(shape).complete:
+            if self._view(shape).complete and not shape.open_ends:
                 return True
-            new = [axis for axis in shape.axes if axis not in self._rows]
+            new = [axis for axis in _axes_of(shape) if axis not in self._rows]
             if len(self._rows) + len(new) <= _MAX_AXES:
-                self._add_rows(new)
+                if new:
+                    self._add_rows(new)
                 return True
         self._inexact += 1
         return False
 
     def _add_rows(self, axes: list[Axis]) -> None:
-        """Add two rows for each of some axes, on which no node has an interval yet."""
+        """Add two rows for each of some axes.
+
+        No node has an interval there yet, or an inner end that differs from its end.
+        """
         for axis in axes:
+            more = np.full((2, self._ends.shape[1]), UNBOUND)
+            if isinstance(axis, _Inner):
+                start = self._rows[axis.axis]
+                more[:] = self._ends[start : start + 2]
+            more[:, [node is None for node in self._nodes]] = np.nan
             self._rows[axis] = 2 * len(self._rows)
-        more = np.full((2 * len(axes), self._ends.shape[1]), UNBOUND)
-        more[:, [node is None for node in self._nodes]] = np.nan
-        self._ends = np.concatenate([self._ends, more])
+            self._ends = np.concatenate([self._ends, more])
         self._views.clear()
 
     def _drop_removed(self) -> None:
@@ -211,7 +266,8 @@ class BoxMatrix:
             # The box has an interval on an axis on which no node has one, so it contains no box.
             return _NO_PLACES
         # On other axes the box is unbound, and contains everything: these rows are not compared.
-        return self._sweep(np.greater_equal, probe.column, view.rows)
+        column = np.array(_all_ends(probe.box))[view.outer_ends][:, None]
+        return self._sweep(np.greater_equal, column, view.rows)
 
     def _sweep(self, compare: Comparison, column: Column, rows: Places | None = None) -> Places:
         """Return the places whose ends compare as wanted with a column, in all rows or in some."""
@@ -227,28 +283,26 @@ class BoxMatrix:
         if view.straight:
             return probe.column
         column = np.full((len(self._ends), 1), UNBOUND)
-        column[view.rows] = probe.column[view.ends]
+        column[view.rows, 0] = np.array(_all_ends(probe.box))[view.ends]
         return column
 
     def _view(self, shape: Shape) -> _View:
         """Return how the ends of a shape are written into rows; it is remembered."""
         view = self._views.get(shape)
         if view is None:
-            rows: list[int] = []
-            ends: list[int] = []
-            for i, axis in enumerate(shape.axes):
-                start = self._rows.get(axis)
-                if start is not None:
-                    rows += (start, start + 1)
-                    ends += (2 * i, 2 * i + 1)
+            rows, ends, outer_ends = _rows_of(shape, self._rows)
             if len(self._views) >= _MAX_VIEWS:
                 self._views.clear()
-            complete = len(rows) == 2 * len(shape.axes)
+            complete = all(axis in self._rows for axis in shape.axes)
+            # Rows for inner ends are written from more than the ends of a box.
+            in_order = rows == list(range(2 * len(shape.axes))) == ends
+            in_order = in_order and len(shape.axes) == len(self._rows)
             view = self._views[shape] = _View(
                 np.array(rows, dtype=np.intp),
                 np.array(ends, dtype=np.intp),
+                np.array(outer_ends, dtype=np.intp),
                 complete,
-                complete and rows == list(range(2 * len(self._rows))),
+                complete and in_order and not shape.open_ends,
             )
         return view
 

@@ -21,12 +21,12 @@ from posetlib.graph.links import Links, LinksObserver
 from posetlib.graph.nodes import Node
 from posetlib.graph.paths import hangs_below, highest_of, in_order, lowest_of
 from posetlib.search.box_matrix import BoxMatrix
-from posetlib.search.boxes import Box
+from posetlib.search.boxes import Box, contains
 from posetlib.search.probe import Probe
 from posetlib.search.sieve import Sieve
 from posetlib.search.walking import Place, WalkingSearch, equivalent_among
 
-__all__ = ["IndexedSearch", "Search"]
+__all__ = ["IndexedSearch", "Search", "Shortlist"]
 
 # A list of at least this many nodes gets a sieve: it is faster than a look at each.
 _LONG: Final = 40
@@ -38,7 +38,7 @@ _FEW: Final = 64
 _MAX_BOXLESS: Final = 32
 
 _SERIAL: Final = attrgetter("serial")
-#: What a sieve leaves of a list for a box: ``Sieve.above`` or ``Sieve.below``.
+#: What a sieve leaves of a list for a box: ``Sieve.above``, ``Sieve.below`` or ``Sieve.meeting``.
 _Sift: TypeAlias = Callable[[Sieve, Box], Iterable[Node]]
 
 
@@ -50,7 +50,7 @@ class _Sieves(dict[Hashable, Sieve]):
     def sifted(
         self, sift: _Sift, probe: Probe, owner: Hashable, nodes: Collection[Node]
     ) -> Iterable[Node]:
-        """Return those of a list that may be comparable with an item: all, if it is short."""
+        """Return those of a list that may be what is asked for: all, if the list is short."""
         if len(nodes) < _LONG:
             return nodes
         sieve = self.get(owner)
@@ -295,6 +295,18 @@ class IndexedSearch(LinksObserver):
             first = first or node
         return first
 
+    def all_above(self, probe: Probe, parent: Node) -> list[Node]:
+        """Return the children of a node that cover the item, in order."""
+        if probe.box is None:
+            return self._walking.all_above(probe, parent)
+        return list(_covering(probe, self._sifted(Sieve.above, probe, parent)))
+
+    def meeting(self, probe: Probe, parent: Node) -> Iterable[Node]:
+        """Return the children of a node that may overlap the item, in order; no test."""
+        if probe.box is None:
+            return self._walking.meeting(probe, parent)
+        return self._sifted(Sieve.meeting, probe, parent)
+
     def all_below(
         self,
         probe: Probe,
@@ -359,6 +371,12 @@ class IndexedSearch(LinksObserver):
             return self._walking.is_held_above(probe, interface)
         return any(True for _ in _covering(probe, self._held_by(Sieve.above, probe, interface)))
 
+    def held_meeting(self, probe: Probe, interface: Hashable) -> Iterable[Node]:
+        """Return the nodes of an interface that may overlap the item; no test."""
+        if probe.box is None:
+            return self._walking.held_meeting(probe, interface)
+        return self._held_by(Sieve.meeting, probe, interface)
+
     def held_below(self, probe: Probe, interface: Hashable, own: Node | None = None) -> list[Node]:
         """Return the nodes that an interface holds and the item covers, in order."""
         if probe.box is None:
@@ -377,6 +395,40 @@ class IndexedSearch(LinksObserver):
 
 #: The search of a table: both answer the same questions alike.
 Search: TypeAlias = WalkingSearch | IndexedSearch
+
+
+class Shortlist:
+    """Some nodes of a table that its user chooses, asked which of them an item covers."""
+
+    __slots__ = ("_nodes", "_sieves")
+
+    def __init__(self) -> None:
+        self._nodes: dict[Node, None] = {}
+        self._sieves = _Sieves()
+
+    def __len__(self) -> int:
+        return len(self._nodes)
+
+    def __contains__(self, node: Node) -> bool:
+        return node in self._nodes
+
+    def add(self, node: Node) -> None:
+        """Put a node on the list that is not there."""
+        self._nodes[node] = None
+        if self in self._sieves:
+            self._sieves[self].add(node)
+
+    def remove(self, node: Node) -> None:
+        """Take a node off the list."""
+        del self._nodes[node]
+        if self in self._sieves:
+            self._sieves.remove(self, node)
+
+    def below(self, probe: Probe) -> list[Node]:
+        """Return the nodes of the list that the item covers; sifted if the list is long."""
+        if probe.box is None:
+            return [node for node in self._nodes if probe.below(node)]
+        return list(_covered(probe, self._sieves.sifted(Sieve.below, probe, self, self._nodes)))
 
 
 # The loops below compare high ends first: they were made together with their box, and lie together
@@ -425,6 +477,8 @@ def _covering(probe: Probe, nodes: Iterable[Node]) -> Iterator[Node]:
                 and (not more_ends or all(map(le, box.more_ends, more_ends)))
                 and (exact or probe.above(node))
             )
+        elif exact and box.shape.exact:
+            good = contains(box, mine)
         else:
             good = shape.may_lie_in(box.shape) and box.gaps | gaps == gaps and probe.above(node)
         if good:
@@ -451,6 +505,8 @@ def _covered(probe: Probe, nodes: Iterable[Node]) -> Iterator[Node]:
                 and (not more_ends or all(map(le, more_ends, box.more_ends)))
                 and (exact or probe.below(node))
             )
+        elif exact and box.shape.exact:
+            good = contains(mine, box)
         else:
             good = box.shape.may_lie_in(shape) and box.gaps | gaps == box.gaps and probe.below(node)
         if good:

@@ -76,8 +76,10 @@ def walk(
     part: Hashable,
     max_tests: int | None = None,
     trail: Trail | None = None,
-) -> set[Hashable]:
+) -> tuple[set[Hashable], int]:
     """Return the interfaces with a matching node: breadth first, into matching nodes only.
+
+    Also returns how many nodes were visited, tested or not: the work of the walk.
 
     [T, Alg. 6] with both its improvements: no test for a node whose interfaces are all in the
     answer, and with an interface index, no visit to subtrees that can add nothing to it. A node of
@@ -88,9 +90,10 @@ def walk(
     all_interfaces = len(links.holders)
     queue = deque(search.below(links.top, part))
     waiting: dict[Node, int] = {}
-    tests = 0
+    tests = visits = 0
     while queue and len(answer) < all_interfaces:
         node = queue.popleft()
+        visits += 1
         if node.interfaces.keys() <= answer:
             if trail is not None:
                 trail.visited.append(node)
@@ -122,7 +125,7 @@ def walk(
                 if left:
                     continue
             queue.append(child)
-    return answer
+    return answer, visits
 
 
 def _assume(
@@ -151,8 +154,11 @@ def scan(
     matches: Callable[[Node], bool],
     max_tests: int | None = None,
     trail: Trail | None = None,
-) -> set[Hashable]:
-    """Return the interfaces with a matching node by testing every node: what a walk must equal."""
+) -> tuple[set[Hashable], int]:
+    """Return the interfaces with a matching node by testing every node: what a walk must equal.
+
+    Also returns how many nodes were tested.
+    """
     answer: set[Hashable] = set()
     tests = 0
     for node in nodes:
@@ -170,4 +176,4 @@ def scan(
             trail.tested.append(node)
             if good:
                 trail.matched.append(node)
-    return answer
+    return answer, tests

@@ -187,6 +187,13 @@ class _AxisSets:
                 found |= mask_of(self._points.get(low, []), _PIECE)
         return found | self.lacking
 
+    def meeting(self, low: float, minus_high: float) -> int:
+        """Return the nodes whose interval may meet this one, and those without an interval."""
+        found = self._low.upto(-minus_high) & self._minus_high.upto(-low)
+        if self._all_points and low == -minus_high:
+            found = found & ~self._all_points | mask_of(self._points.get(low, []), _PIECE)
+        return found | self.lacking
+
     def inside(self, low: float, minus_high: float) -> int:
         """Return the nodes whose interval may lie in this one."""
         if low == -minus_high:
@@ -372,6 +379,19 @@ class Sieve:
         left = 0 if has_new_axis else self._boxed
         for sets, i in within:
             left &= sets.inside(ends[i], ends[i + 1])
+        return self._at(left | self._boxless)
+
+    def meeting(self, box: Box) -> Iterator[Node]:
+        """Return the nodes that may overlap the item of a box: O(axes) operations on sets.
+
+        Items overlap unless their intervals on an axis that both have are apart.
+        """
+        shape = box.shape
+        within, _, _ = self._plans.get(shape) or self._plan(shape)
+        ends = box.ends()
+        left = self._boxed
+        for sets, i in within:
+            left &= sets.meeting(ends[i], ends[i + 1])
         return self._at(left | self._boxless)
 
     def _at(self, bits: int) -> Iterator[Node]:

@@ -210,6 +210,14 @@ class WalkingSearch:
             siblings = sorted(siblings, key=prefers, reverse=True)
         return next(filter(probe.above, siblings), None)
 
+    def all_above(self, probe: Probe, parent: Node) -> list[Node]:
+        """Return the children of a node that cover the item, in order."""
+        return [node for node in self.below(parent, probe.part) if probe.above(node)]
+
+    def meeting(self, probe: Probe, parent: Node) -> Iterable[Node]:
+        """Return the children of a node that may overlap the item, in order; no test."""
+        return self.below(parent, probe.part)
+
     def all_below(
         self,
         probe: Probe,
@@ -255,6 +263,10 @@ class WalkingSearch:
                         return True
                     stack.append(node)
         return False
+
+    def held_meeting(self, probe: Probe, interface: Hashable) -> Iterable[Node]:
+        """Return the nodes of an interface that may overlap the item; no test."""
+        return self._links.holders.get(interface, ())
 
     def held_below(self, probe: Probe, interface: Hashable, own: Node | None = None) -> list[Node]:
         """Return the nodes that an interface holds and the item covers, in order.

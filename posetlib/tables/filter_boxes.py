@@ -1,6 +1,7 @@
 """The boxes of filters: where the values of their constraints lie, for the index under a table.
 
-The boxes of closed ranges of numbers whose ends a float64 holds are exact. Other constraints have
+The boxes of intervals of numbers, open or closed, whose ends a float64 holds are exact. So are
+those of intervals of strings with short ends, such as `=`, `<` and `prefix`. Other constraints have
 the hull of their extent, rounded outwards. A filter has no box if one of its constraints has values
 in several domains, or no tight extent: ``exists``, a suffix, a placeholder, a kind of one's own.
 """
@@ -118,11 +119,7 @@ def _hull_of(name: str, extent: Extent) -> tuple[AxisInterval, bool] | None:
     if domain == "number":
         return _number_hull(axis, extent)
     if domain == "string":
-        pieces = extent.strings
-        last = pieces[-1].high
-        high = _INF if last is TOP else _number_of(last)
-        points = _few_strings(pieces)
-        return AxisInterval(axis, _number_of(pieces[0].low), high, points), False
+        return _string_hull(axis, extent)
     if domain == "bool":
         values = [i for i, answer in enumerate(extent.booleans) if answer is not Answer.NO]
         return AxisInterval(axis, values[0], values[-1]), extent.comparable
@@ -138,8 +135,6 @@ def _number_hull(axis: Any, extent: Extent) -> tuple[AxisInterval, bool]:
         extent.comparable
         and len(pieces) == 1
         and pieces[0].sure
-        and not open_low
-        and bool(closed_high)
         and least == low
         and most == high
         # The largest numbers stand for ends without limit, so the two are not told apart.
@@ -148,7 +143,39 @@ def _number_hull(axis: Any, extent: Extent) -> tuple[AxisInterval, bool]:
     # Rounding may only make the hull larger.
     least = least if least <= low else math.nextafter(least, -_INF)
     most = most if most >= high else math.nextafter(most, _INF)
-    return AxisInterval(axis, least, most, _few_numbers(pieces)), exact
+    points = _few_numbers(pieces)
+    return AxisInterval(axis, least, most, points, bool(open_low), not closed_high), exact
+
+
+def _string_hull(axis: Any, extent: Extent) -> tuple[AxisInterval, bool]:
+    """Return the interval of the numbers of strings, and whether it tells all of the strings.
+
+    It does if there is one piece, and both its ends are short: a string is short if its number
+    tells it from all others. A cut just after a short string is an open low end, or a closed high
+    one; every string between is longer, and has a greater number.
+    """
+    pieces = extent.strings
+    low: str = pieces[0].low
+    last: Any = pieces[-1].high
+    after_low = low.endswith("\0")
+    least = low[:-1] if after_low else low
+    closed_high = last is TOP or last.endswith("\0")
+    most: str | None = None if last is TOP else last[:-1] if closed_high else last
+    exact = (
+        extent.comparable
+        and len(pieces) == 1
+        and pieces[0].sure
+        and _is_short(least)
+        and (most is None or _is_short(most))
+    )
+    highest = _INF if most is None else _number_of(most)
+    points = _few_strings(pieces)
+    return AxisInterval(axis, _number_of(least), highest, points, after_low, not closed_high), exact
+
+
+def _is_short(text: str) -> bool:
+    """Return whether no other string without a NUL in it has the number of this one."""
+    return "\0" not in text and len(text.encode("utf-8", "surrogatepass")) <= _BYTES
 
 
 def _few_numbers(pieces: Sequence[Piece]) -> Sequence[Number]:

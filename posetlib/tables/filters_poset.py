@@ -73,6 +73,9 @@ class FiltersPoset(Table[ItemT]):
                 box = self._box_reader.read(item)
                 if box is None or not box.shape.exact or len(boxes) == _MAX_AT_ONCE:
                     return False
+                if box.shape.open_ends:
+                    # The arrays have closed ranges only.
+                    return False
                 axes.update(dict.fromkeys(box.shape.axes))
                 if len(axes) > _MAX_AXES:
                     return False

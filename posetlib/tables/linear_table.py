@@ -148,7 +148,7 @@ class LinearTable(Table[ItemT]):
 
     def _match(
         self, notification: Any, max_tests: int | None, trail: Trail | None
-    ) -> set[Hashable]:
+    ) -> tuple[set[Hashable], int]:
         if max_tests is not None and max_tests < 0:
             raise ValueError(f"max_tests must not be negative, is {max_tests}")
         matches, _ = self._matches(notification)

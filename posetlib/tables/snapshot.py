@@ -98,8 +98,8 @@ class Snapshot(Generic[ItemT]):
         context = self.context or self.relation.context_of(node.item for node in self.nodes)
         return header | dict(context)
 
-    def to_json(self, encode: Callable[[ItemT], str] | None = None) -> str:
-        """Return the snapshot as JSON; ``encode`` writes items otherwise than their relation.
+    def to_dict(self, encode: Callable[[ItemT], str] | None = None) -> dict[str, Any]:
+        """Return the snapshot as an object for JSON; ``encode`` writes items its own way.
 
         Interfaces must be strings, as they are in every file.
         """
@@ -107,8 +107,11 @@ class Snapshot(Generic[ItemT]):
         for row in nodes:
             if row["index"] is None:
                 del row["index"]
-        edges = [list(edge) for edge in self.edges]
-        return json.dumps(self.header() | {"nodes": nodes, "edges": edges}, ensure_ascii=False)
+        return self.header() | {"nodes": nodes, "edges": [list(edge) for edge in self.edges]}
+
+    def to_json(self, encode: Callable[[ItemT], str] | None = None) -> str:
+        """Return the snapshot as JSON: what ``to_dict`` returns, as text."""
+        return json.dumps(self.to_dict(encode), ensure_ascii=False)
 
     @classmethod
     def from_json(
@@ -128,6 +131,17 @@ class Snapshot(Generic[ItemT]):
             data = json.loads(text)
         except ValueError as error:
             raise SnapshotError(f"not JSON: {error}") from None
+        return cls.from_dict(data, decode, relation=relation)
+
+    @classmethod
+    def from_dict(
+        cls,
+        data: object,
+        decode: Callable[[str], Any] | None = None,
+        *,
+        relation: Relation[Any] = FILTERS,
+    ) -> Snapshot[Any]:
+        """Read what ``to_dict`` returned, as ``from_json`` does."""
         if not isinstance(data, dict):
             raise SnapshotError(f"a snapshot is a JSON object, not {_name(data)}")
         return cls.from_rows(

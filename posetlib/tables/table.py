@@ -425,7 +425,7 @@ class Table(Collection[ItemT], Generic[ItemT]):
         """Return the interfaces that hold a matching filter.
 
         A walk from the roots into matching filters, with one test for each child of these. A table
-        with an index that was asked often enough answers from a matcher instead. ``max_tests``
+        with an index that has walked far enough answers from a matcher instead. ``max_tests``
         bounds the tests; filters that are left untested then count as matched.
 
         >>> from posetlib import NonRedundantForest, parse_filter
@@ -437,7 +437,10 @@ class Table(Collection[ItemT], Generic[ItemT]):
         found = None if matcher is None else matcher.match(notification)
         if found is not None:
             return found
-        return frozenset(self._match(notification, max_tests, None))
+        answer, visits = self._match(notification, max_tests, None)
+        if matcher is not None:
+            matcher.walked(visits)
+        return frozenset(answer)
 
     def matching(self, notification: Any) -> frozenset[ItemT]:
         """Return the filters that match; one test for each child of a matching filter."""
@@ -458,7 +461,7 @@ class Table(Collection[ItemT], Generic[ItemT]):
         matcher = self._table_matcher() if max_tests is None else None
         found = None if matcher is None else matcher.match_many(notifications)
         if found is None:
-            found = [frozenset(self._match(each, max_tests, None)) for each in notifications]
+            found = [self.match(each, max_tests) for each in notifications]
         return found
 
     def _table_matcher(self) -> TableMatcher | None:
@@ -482,11 +485,12 @@ class Table(Collection[ItemT], Generic[ItemT]):
         ((Filter('x > 3'),), ())
         """
         trail = Trail()
-        return trail.account(self._match(notification, max_tests, trail))
+        return trail.account(self._match(notification, max_tests, trail)[0])
 
     def _match(
         self, notification: Any, max_tests: int | None, trail: Trail | None
-    ) -> set[Hashable]:
+    ) -> tuple[set[Hashable], int]:
+        """Return the interfaces that a walk finds, and how many nodes it visited."""
         if max_tests is not None and max_tests < 0:
             raise ValueError(f"max_tests must not be negative, is {max_tests}")
         matches, part = self._matches(notification)

@@ -74,16 +74,66 @@ def test_an_operation_that_is_undone_is_undone_here() -> None:
     assert matcher.match_many([{"x": 5}]) == [{"I1"}] == _walk(table, [{"x": 5}])
 
 
-def test_single_matches_are_served_when_an_index_is_worth_it() -> None:
+@pytest.mark.parametrize("name", TABLES)
+def test_single_matches_are_served_once_walks_have_visited_as_many_as_there_are(name: str) -> None:
+    for kind in ("narrow", "uniform"):
+        table = TABLES[name]()
+        for i, filter in enumerate(ranges(1, 300, kind)):
+            table.add(filter, i)
+        table = table.restored(table.snapshot(), index=True, local=table.local)
+        probe = {"x": 50.0, "y": 50.0}
+        each = len(table.match_account(probe).visited)
+        expected = table.match(probe)
+        walks = 1
+        while table._matcher._matcher is None:
+            assert table._matcher._visits == walks * each
+            assert table._matcher._visits - each < len(table), "it should be built by now"
+            assert table.match(probe) == expected
+            walks += 1
+        # The last match was the first to be asked of the matcher: the walks before were enough.
+        assert len(table) <= (walks - 1) * each < len(table) + each
+        assert table.match(probe) == expected
+
+
+def test_long_walks_are_followed_by_fewer_than_short_ones() -> None:
+    walks = {}
+    for text in ("x = %", "x in [0, %]"):  # all incomparable, and a chain of which none matches
+        table = pl.NonRedundantForest()
+        for i in range(1, 201):
+            table.add(pl.parse_filter(text.replace("%", str(i))), i)
+        walks[text] = 0
+        while table._matcher is None or table._matcher._matcher is None:
+            assert table.match({"x": -1}) == frozenset()
+            walks[text] += 1
+    # A walk of 200 visits is enough; of the chain it takes 200, since the root does not match.
+    assert walks == {"x = %": 2, "x in [0, %]": 201}
+
+
+def test_a_walk_with_a_bound_or_an_account_is_not_counted() -> None:
     table = pl.NonRedundantForest()
-    matcher = attached(table)
-    for i, filter in enumerate(ranges(1, 300, "narrow")):
-        table.add(filter, i % 3)
-    held, probe = len(table), {"x": 50.0, "y": 50.0}
-    answers = [matcher.match(probe) for _ in range(30)]
-    assert answers[0] is None, "one match is not worth it"
-    assert held >= 64
-    assert answers[-1] == table.match(probe)
+    for i in range(100):
+        table.add(pl.parse_filter(f"x = {i}"), i)
+    for _ in range(10):
+        table.match({"x": 1}, max_tests=1_000)
+        table.match_account({"x": 1})
+    assert table._matcher is None
+
+
+def test_a_large_batch_is_worth_it_at_once_and_a_small_one_walks() -> None:
+    table = pl.NonRedundantForest()
+    for i in range(320):
+        table.add(pl.parse_filter(f"x = {i}"), i)
+    nine = [{"x": i} for i in range(9)]
+    assert table.match_many(nine[:1]) == [{0}]
+    assert table._matcher is not None
+    assert table._matcher._matcher is None
+    assert table.match_many(nine) == [{i} for i in range(9)]
+    assert table._matcher._matcher is not None, "the walk before was enough"
+    again = table.copy()
+    assert again.match_many(nine + nine) == [{i} for i in range(9)] * 2
+    assert again._matcher is not None
+    assert again._matcher._matcher is not None
+    assert again._matcher._visits == 0
 
 
 def test_small_tables_walk() -> None:

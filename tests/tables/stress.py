@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import argparse
 import random
+import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from tests.tables.kinds import KINDS, WORLDS
 from tests.tables.lockstep import Lockstep
@@ -18,18 +19,29 @@ INTERFACES = ("I1", "I2", "I3", "I4")
 
 
 def run(world: str, steps: int, seed: int, kinds: tuple[str, ...] = tuple(KINDS)) -> int:
-    """Take so many steps in episodes of some hundred; return how many were taken."""
+    """Take so many steps in episodes of some hundred; return how many were taken.
+
+    An error has a note with the command that takes the same steps up to the one that failed.
+    """
     rng = random.Random(f"{world}-{seed}")
-    taken = episode = 0
-    while taken < steps:
-        episode += 1
-        length = min(rng.choice((10, 50, 200)), steps - taken)
-        _episode(Lockstep(WORLDS[world], kinds), rng, length)
-        taken += length
+    taken = 0
+    try:
+        while taken < steps:
+            length = min(rng.choice((10, 50, 200)), steps - taken)
+            for _ in _episode(Lockstep(WORLDS[world], kinds), rng, length):
+                taken += 1
+    except Exception as error:
+        error.add_note(
+            f"seed {seed}, step {taken + 1:,} in {world}: python -m tests.tables.stress "
+            f"--world {shlex.quote(world)} --seed {seed} --steps {taken + 1} "
+            f"--kinds {' '.join(kinds)}"
+        )
+        raise
     return taken
 
 
-def _episode(lockstep: Lockstep, rng: random.Random, length: int) -> None:
+def _episode(lockstep: Lockstep, rng: random.Random, length: int) -> Iterator[None]:
+    """Fill new tables, and yield after each step."""
     items = rng.sample(list(lockstep.world.items), min(len(lockstep.world.items), 24))
     interfaces = INTERFACES[: rng.randint(1, 4)]
     growing = rng.choice((0.4, 0.55, 0.7))
@@ -62,6 +74,7 @@ def _episode(lockstep: Lockstep, rng: random.Random, length: int) -> None:
         else:
             lockstep.match(rng.choice(lockstep.world.notifications), rng.randint(0, 6))
         lockstep.check()
+        yield
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -5,6 +5,8 @@ For more than `make test` has time for: `python -m tests.tables.stress --steps 1
 
 from __future__ import annotations
 
+import shlex
+from contextlib import nullcontext
 from typing import Any
 
 import pytest
@@ -132,3 +134,27 @@ def test_many_seeded_steps(world: str, seed: int) -> None:
 def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:
     assert stress.main(["--steps", "20", "--seed", "3", "--world", "sets"]) == 0
     assert "sets: 20 steps, seed 3: all tables agree" in capsys.readouterr().out
+
+
+def test_the_command_names_the_seed_and_the_step_of_a_failure(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    checks = 0
+
+    def check(_lockstep: Lockstep) -> None:
+        nonlocal checks
+        checks += 1
+        assert checks < 7, "the seventh step"
+
+    monkeypatch.setattr(Lockstep, "check", check)
+    with pytest.raises(AssertionError, match="the seventh step") as failed:
+        stress.main(["--steps", "20", "--seed", "3", "--world", "sets"])
+    (note,) = failed.value.__notes__
+    assert "seed 3, step 7 in sets" in note
+    # The command in the note takes the same steps, and fails at the last of them.
+    command = shlex.split(note.partition("tests.tables.stress ")[2])
+    for steps, fails in (("6", False), ("7", True)):
+        checks = 0
+        command[command.index("--steps") + 1] = steps
+        with pytest.raises(AssertionError) if fails else nullcontext():
+            stress.main(command)

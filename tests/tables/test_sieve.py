@@ -14,6 +14,8 @@ import pytest
 import posetlib as pl
 from posetlib.graph.nodes import Node
 from posetlib.search.boxes import Box
+from posetlib.search.indexed import Shortlist
+from posetlib.search.probe import Probe
 from posetlib.search.sieve import Sieve
 from posetlib.tables.filter_boxes import FilterBoxes
 from tests.matching.worlds import random_filter, ranges
@@ -76,6 +78,7 @@ def test_nothing_comparable_is_held_back(
         for left, comparable in (
             (list(sieve.above(box)), {each for each in here if each.item.covers(item)}),
             (list(sieve.below(box)), {each for each in here if item.covers(each.item)}),
+            (list(sieve.meeting(box)), {each for each in here if item.overlaps(each.item)}),
         ):
             assert left == sorted(left, key=lambda each: each.serial)
             assert comparable <= set(left) <= here
@@ -101,14 +104,18 @@ def test_most_is_held_back(some: Callable[[int, int], list[pl.Filter]]) -> None:
     reader = FilterBoxes()
     sieve = Sieve(nodes_of(some(1, 1000), reader))
     asked = [(each, reader.read(each)) for each in some(2, 100)]
-    above = below = good = 0
+    above = below = good = meeting = overlapping = 0
     for item, box in asked:
         assert box is not None
         found = list(sieve.above(box)), list(sieve.below(box))
+        met = list(sieve.meeting(box))
+        meeting += len(met)
+        overlapping += sum(item.overlaps(each.item) for each in met)
         above, below = above + len(found[0]), below + len(found[1])
         good += sum(each.item.covers(item) for each in found[0])
         good += sum(item.covers(each.item) for each in found[1])
     assert good <= above + below < good + 0.04 * 1000 * len(asked)
+    assert overlapping <= meeting < overlapping + 0.1 * 1000 * len(asked)
 
 
 def test_an_empty_sieve_fills() -> None:
@@ -187,3 +194,28 @@ def test_nodes_that_have_gone_are_let_go() -> None:
     del nodes[10:], node
     gc.collect()
     assert sum(type(each) is Node and each.box is not None for each in gc.get_objects()) < 100
+
+
+@pytest.mark.parametrize("small", [False, True])
+@pytest.mark.parametrize("world", WORLDS)
+def test_a_shortlist_finds_what_an_item_covers(
+    world: str, small: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if small:
+        index_short_lists(monkeypatch)
+    reader, random = FilterBoxes(), Random(6)
+    nodes = nodes_of(WORLDS[world](3), reader)
+    shortlist, here = Shortlist(), set()
+    for step in range(300):
+        node = random.choice(nodes)
+        if node in here:
+            shortlist.remove(node)
+        else:
+            shortlist.add(node)
+        here ^= {node}
+        assert len(shortlist) == len(here)
+        assert all((each in shortlist) == (each in here) for each in nodes[:5])
+        if step % 10 == 0:
+            item = random.choice(nodes).item
+            probe = Probe(pl.tables.FILTERS, pl.Counters(), item, (None, False, reader.read(item)))
+            assert set(shortlist.below(probe)) == {n for n in here if item.covers(n.item)}

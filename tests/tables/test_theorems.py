@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from posetlib.filters.parsing import parse_filter
-from posetlib.tables import Table, make_table
+from posetlib.tables import PosetForest, Table, make_table
 from posetlib.tables.forwards import forwards_sets
 from tests.tables.kinds import BOXES, KINDS, SETS, WORDS, World, box_covers
 from tests.tables.lockstep import minimal_cover, picture
@@ -199,3 +199,16 @@ def test_nrf_refuses_what_its_interface_covers_in_another_tree() -> None:
     assert not table.add(frozenset("a"), "I1")
     assert frozenset("a") not in table
     table.check()
+
+
+def test_pairs_removed_are_named_in_the_order_in_which_their_interfaces_came() -> None:
+    # The two interfaces of b are met on two levels of its new branch, the later one first.
+    table: PosetForest[frozenset[str]] = PosetForest(covers=frozenset.issuperset)
+    for pair in ("abc I2", "bcd I2", "abd I3", "bd I4", "b I4", "b I3"):
+        letters, interface = pair.split()
+        table.add(frozenset(letters), interface)
+    before = table.entries()
+    change = table.add(frozenset("abcd"), "I2")
+    assert change.pairs_removed == tuple(p for p in before if p not in table.entries())
+    b = frozenset("b")
+    assert [pair for pair in change.pairs_removed if pair[0] == b] == [(b, "I4"), (b, "I3")]
