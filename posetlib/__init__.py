@@ -4,12 +4,16 @@ import logging
 
 from posetlib.constraints import Constraint, TypeHierarchy
 from posetlib.errors import (
+    BrokerError,
     EmptyConstraintError,
     FilterError,
     FilterSyntaxError,
     InvariantError,
+    MessageError,
     SnapshotError,
+    StateFileError,
     UnknownEntryError,
+    UnknownNeighbourError,
 )
 from posetlib.filters import (
     Explanation,
@@ -25,7 +29,9 @@ from posetlib.filters import (
 )
 from posetlib.graph import Change, Counters
 from posetlib.matching import BitmapMatcher, CountingMatcher
+from posetlib.routing import Router, Update
 from posetlib.search import MatchAccount, Relation
+from posetlib.simulation import Audit, Event, Hop, Network, Publication
 from posetlib.tables import (
     BalancedForest,
     ByAttribute,
@@ -53,8 +59,10 @@ from posetlib.tables import (
 __version__ = "0.1.0"
 
 __all__ = [
+    "Audit",
     "BalancedForest",
     "BitmapMatcher",
+    "BrokerError",
     "ByAttribute",
     "Change",
     "Constraint",
@@ -63,28 +71,37 @@ __all__ = [
     "Diff",
     "Elimination",
     "EmptyConstraintError",
+    "Event",
     "Explanation",
     "Filter",
     "FilterError",
     "FilterSyntaxError",
     "FiltersPoset",
+    "Hop",
     "InvariantError",
     "LinearTable",
     "MatchAccount",
     "Merger",
+    "MessageError",
+    "Network",
     "NonRedundantForest",
     "NotCovered",
     "Player",
     "PosetForest",
     "Promises",
+    "Publication",
     "Relation",
+    "Router",
     "Shape",
     "Snapshot",
     "SnapshotError",
+    "StateFileError",
     "Table",
     "Trace",
     "TypeHierarchy",
     "UnknownEntryError",
+    "UnknownNeighbourError",
+    "Update",
     "__version__",
     "diff",
     "filters_from_columns",

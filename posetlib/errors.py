@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 __all__ = [
+    "BrokerError",
     "EmptyConstraintError",
     "FilterError",
     "FilterSyntaxError",
     "InvariantError",
+    "MessageError",
     "SnapshotError",
+    "StateFileError",
     "TooComplexError",
     "UnknownEntryError",
+    "UnknownNeighbourError",
 ]
 
 
@@ -76,6 +80,14 @@ class UnknownEntryError(KeyError):
         return str(self.args[0]) if len(self.args) == 1 else super().__str__()
 
 
+class UnknownNeighbourError(UnknownEntryError):
+    """The router has no neighbour of this name."""
+
+
+class MessageError(ValueError):
+    """The message cannot be read: a part that is unknown, or no filter where one belongs."""
+
+
 class InvariantError(AssertionError):
     """A structure breaks a promise: ``invariant`` names the promise, ``witness`` shows where."""
 
@@ -96,3 +108,21 @@ def _rebuild_invariant_error(invariant: str, witness: object, text: str) -> Inva
 
 class SnapshotError(ValueError):
     """The snapshot cannot be read: wrong format or version, or a reference to a missing part."""
+
+
+class BrokerError(Exception):
+    """The broker refused a request, or the connection to it is gone.
+
+    ``code`` is the code of its error line, None if it said nothing.
+    """
+
+    def __init__(self, message: str, code: str | None = None) -> None:
+        super().__init__(message, code)
+        self.code = code
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
+class StateFileError(ValueError):
+    """The state file of a broker cannot be used: damaged, or of something else."""

@@ -38,7 +38,7 @@ SYSTEM_STAMP = VENV / "set-up-system.json"
 # Wheels of the core's dependencies, so that the test of the built wheel needs no network.
 WHEELHOUSE = VENV / "wheelhouse"
 
-EXTRAS = ("browser", "spark", "bench")
+EXTRAS = ("browser", "spark", "broker", "bench")
 # The dependency group with the tools that test and check the code.
 GROUP = "dev"
 JAVA = 17

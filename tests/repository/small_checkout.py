@@ -24,7 +24,7 @@ backend-path = ["."]
 name = "small"
 version = "1"
 dependencies = ["sortedcontainers"]
-optional-dependencies = { browser = [], spark = [], bench = [] }
+optional-dependencies = { browser = [], spark = [], broker = [], bench = [] }
 
 [dependency-groups]
 dev = []
@@ -38,7 +38,7 @@ def build_editable(folder, config_settings=None, metadata_directory=None):
     name = "small-1-py3-none-any.whl"
     metadata = "Metadata-Version: 2.1\\nName: small\\nVersion: 1\\n"
     metadata += "Requires-Dist: sortedcontainers\\n"
-    metadata += "".join(f"Provides-Extra: {e}\\n" for e in ("browser", "spark", "bench"))
+    metadata += "".join(f"Provides-Extra: {e}\\n" for e in ("browser", "spark", "broker", "bench"))
     with zipfile.ZipFile(pathlib.Path(folder, name), "w") as wheel:
         wheel.writestr("small.pth", str(pathlib.Path(__file__).parent / "packages"))
         wheel.writestr("small-1.dist-info/METADATA", metadata)

@@ -75,7 +75,7 @@ def test_its_metadata(wheel: Path) -> None:
     assert metadata["License-Expression"] == "Apache-2.0"
     assert "Apache License" in licence
     assert "END OF TERMS AND CONDITIONS" in licence
-    assert set(metadata.get_all("Provides-Extra", [])) == {"browser", "spark", "bench"}
+    assert set(metadata.get_all("Provides-Extra", [])) == {"browser", "spark", "broker", "bench"}
     core = {
         requirement.split(">")[0]
         for requirement in metadata.get_all("Requires-Dist", [])
@@ -111,7 +111,9 @@ def test_its_commands_work_in_an_empty_environment(empty_python: Path, tmp_path:
     assert run(empty_python, "-m", "posetlib", "parse", "x>3", cwd=tmp_path).strip() == "x > 3"
 
 
-@pytest.mark.parametrize("command", ["posetlib", "posetlib-browser", "posetlib-workloads"])
+@pytest.mark.parametrize(
+    "command", ["posetlib", "posetlib-broker", "posetlib-browser", "posetlib-workloads"]
+)
 def test_its_commands_explain_themselves_without_the_extras(
     command: str, empty_python: Path, tmp_path: Path
 ) -> None:
