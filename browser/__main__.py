@@ -19,6 +19,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--runs", type=Path, metavar="D", help="where reports and built tables are looked for"
     )
+    parser.add_argument(
+        "--broker", metavar="HOST:PORT", help="where a running broker shows its table (/table)"
+    )
+    parser.add_argument(
+        "--remote-broker", action="store_true", help="let --broker be on another machine"
+    )
     parser.add_argument("--host", default="127.0.0.1", help="address to listen at (127.0.0.1)")
     parser.add_argument("--port", type=int, default=8050, help="port, 0 for any free one (8050)")
     options = parser.parse_args(arguments)
@@ -34,11 +40,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
         from werkzeug.serving import make_server  # noqa: PLC0415 - only those who serve need it
 
         from browser.app import create_app  # noqa: PLC0415
+        from browser.running_broker import read_address  # noqa: PLC0415
     except ImportError as error:
         return _refuse(f"{error.name} is not installed: pip install 'posetlib[browser]'")
+    if options.broker is not None:
+        try:
+            read_address(options.broker, remote=options.remote_broker)
+        except ValueError as error:
+            return _refuse(f"--broker: {error}")
     logging.basicConfig(level=logging.WARNING, format="%(name)s: %(message)s")
     logging.getLogger("werkzeug").setLevel(logging.WARNING)  # no line for every request
-    application: Any = create_app(options.workload, options.runs).server
+    application: Any = create_app(
+        options.workload,
+        options.runs,
+        broker=options.broker,
+        remote_broker=options.remote_broker,
+    ).server
     try:
         # Our own socket, so that what is wrong with an address comes as an error and not as text.
         listening = socket.create_server((options.host, options.port))

@@ -11,6 +11,7 @@ from browser.config import Config, Limits
 from browser.errors import show_error
 from browser.pages import shell
 from browser.pages.registry import PAGES
+from browser.running_broker import read_address
 from browser.security import protect
 from browser.state import Library
 
@@ -21,19 +22,23 @@ def create_app(
     workload: str | Path | None = None,
     runs: str | Path | None = None,
     *,
+    broker: str | None = None,
+    remote_broker: bool = False,
     limits: Limits | None = None,
     **options: Any,
 ) -> Dash:
     """Return the web app; ``.server`` is its WSGI application.
 
     ``workload`` is a directory that the jobs have generated, ``runs`` one with their reports and
-    tables (by default, the workload's own and the one above it). Further options are those of
-    ``dash.Dash``, such as ``url_base_pathname`` or ``server`` for embedding.
+    tables (by default, the workload's own and the one above it). ``broker`` is the HOST:PORT at
+    which a running broker shows its table; on another machine only with ``remote_broker``. Further
+    options are those of ``dash.Dash``, such as ``url_base_pathname`` or ``server`` for embedding.
     """
     config = Config(
         Path(workload) if workload is not None else None,
         Path(runs) if runs is not None else None,
         limits or Limits(),
+        read_address(broker, remote=remote_broker) if broker is not None else None,
     )
     library = Library(config)
     settings: dict[str, Any] = {

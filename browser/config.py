@@ -35,15 +35,30 @@ class Limits:
     #: Bytes of documents, and number of traces, that are kept for all users together.
     document_bytes: int = 128 << 20
     stories: int = 16
+    #: Of the run of a network: characters, brokers, clients, operations, messages over links.
+    script_chars: int = 100_000
+    brokers: int = 60
+    clients: int = 200
+    operations: int = 400
+    deliveries: int = 12_000
+    #: Brokers times operations up to which all algorithms are counted unasked.
+    counted_unasked: int = 1_500
+    #: Runs of networks that are kept for all users together, each with all its steps.
+    runs: int = 12
+    #: Bytes of the table that a running broker may answer with, and the seconds that it has for it.
+    broker_bytes: int = 8 << 20
+    broker_seconds: float = 5.0
     #: Bytes of one validation report.
     report_bytes: int = 16 << 20
 
 
 @dataclass(frozen=True, slots=True)
 class Config:
-    """Where the files of the jobs are, and the limits."""
+    """Where the files of the jobs are, where a broker runs, and the limits."""
 
     workload: Path | None = None
     #: Where validation reports and built tables are looked for.
     runs: Path | None = None
     limits: Limits = field(default_factory=Limits)
+    #: The host and port at which a running broker answers.
+    broker: tuple[str, int] | None = None

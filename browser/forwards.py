@@ -11,6 +11,7 @@ import posetlib as pl
 from browser.elements import counted, short
 from browser.sources import SourceError
 from browser.story import Story, first_structure
+from posetlib.routing import updates_between
 from posetlib.tables import Operation
 
 __all__ = [
@@ -53,9 +54,6 @@ class Message:
     unsubscribe: tuple[int, ...]
     subscribe: tuple[int, ...]
 
-    def __bool__(self) -> bool:
-        return bool(self.unsubscribe or self.subscribe)
-
 
 def structure_for(mechanism: str) -> str:
     """Return the first structure that promises what a mechanism needs.
@@ -94,24 +92,15 @@ def mechanisms(story: Story, step: int, neighbours: Sequence[str]) -> list[Row]:
 def messages(
     before: Sets, after: Sets, neighbours: Sequence[str], number: Mapping[pl.Filter, int]
 ) -> list[Message]:
-    """Return what each neighbour is sent when the sets change; those who get nothing are left out.
-
-    New members of a neighbour's set are subscribed; of those that left it, the ones that nothing in
-    the new set covers are unsubscribed, since the receiver drops the others by covering.
-    """
-    result = []
-    for neighbour in neighbours:
-        old = {item for item, each in before.items() if neighbour in each}
-        new = {item for item, each in after.items() if neighbour in each}
-        gone = [item for item in old - new if not any(each.covers(item) for each in new)]
-        message = Message(
-            neighbour,
-            tuple(sorted(number[item] for item in gone)),
-            tuple(sorted(number[item] for item in new - old)),
+    """Return what each neighbour is sent when the sets change, by numbers of filters."""
+    return [
+        Message(
+            str(update.to),
+            tuple(sorted(number[item] for item in update.unsubscribe)),
+            tuple(sorted(number[item] for item in update.subscribe)),
         )
-        if message:
-            result.append(message)
-    return result
+        for update in updates_between(before, after, neighbours)
+    ]
 
 
 def step_messages(

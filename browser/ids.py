@@ -29,6 +29,7 @@ TYPED: Final = "typed"
 USE_TYPED: Final = "use-typed"
 UPLOAD: Final = "upload"
 OPEN_WORKLOAD: Final = "open-workload"
+OPEN_BROKER: Final = "open-broker"
 
 
 def field(name: str) -> str:
@@ -94,6 +95,15 @@ def cytoscape(panel_: str) -> str:
     return f"cy-{panel_}"
 
 
+def is_apart(name: str) -> bool:
+    """Return whether a name in the view belongs to one page alone: it is an id then.
+
+    >>> is_apart("network-step"), is_apart("step")
+    (True, False)
+    """
+    return "-" in name
+
+
 # -- on one page -----------------------------------------------------------------------------------
 
 HAND_INTERFACE: Final = "hand_interface"
@@ -131,6 +141,29 @@ WITNESS: Final = "witness"
 WITNESS_GRAPH: Final = "witness_graph"
 WITNESS_TEXT: Final = "witness_text"
 WITNESS_NONE: Final = "witness_none"
+
+#: Of the Network page. The run in a store: where its text is.
+RUN: Final = "run"
+SCRIPT: Final = "script"
+USE_SCRIPT: Final = "use_script"
+ALGORITHM: Final = "algorithm"
+ADVERTISEMENTS: Final = "advertisements"
+TABLE: Final = "table"
+SEED: Final = "seed"
+FOLLOW: Final = "follow"
+NOTES: Final = "notes"
+PROBLEM: Final = "problem"
+MOMENT: Final = "moment"
+FOLLOWED: Final = "followed"
+AUDIT: Final = "audit"
+COMPARE: Final = "compare"
+COMPARISON: Final = "comparison"
+BARS: Final = "bars"
+
+
+def run_example(name: str) -> dict[str, str]:
+    """The id of the button that opens an example of a run."""
+    return {"type": "run-example", "name": name}
 
 
 def side(name: str, part: str) -> str:

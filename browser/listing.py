@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-__all__ = ["Cell", "chip", "code", "listing", "muted", "pick"]
+__all__ = ["Cell", "chip", "code", "listing", "muted", "pick", "pick_named"]
 
 Cell = str | dict[str, Any] | list[Any]
 
@@ -22,6 +22,15 @@ def pick(page: str, number: int, *, look: bool = False) -> dict[str, Any]:
     """
     made: dict[str, Any] = {"text": f"#{number}", "pick": f"{page} {number}"}
     return {**made, "look": True} if look else made
+
+
+def pick_named(page: str, number: int, what: str, name: str) -> dict[str, Any]:
+    """Return a button that chooses something that has a name, such as a broker.
+
+    >>> pick_named("network", 3, "broker", "B3")
+    {'text': 'B3', 'pick': 'network 3', 'what': 'broker'}
+    """
+    return {"text": name, "pick": f"{page} {number}", "what": what}
 
 
 def chip(mark: str, text: str) -> dict[str, Any]:

@@ -30,24 +30,28 @@ class Match:
     tested: int
 
 
-def read_notification(text: str) -> dict[str, Any]:
+def read_notification(text: str, line: str = "", column: int = 0) -> dict[str, Any]:
     """Read a notification from JSON; SourceError names the place of what is wrong.
+
+    ``line`` is the one of a longer text on which it stands, from ``column`` on.
 
     >>> read_notification('{"x": 3}')
     {'x': 3}
     """
+    where = f"{line}: " if line else ""
     if len(text) > _CHARS:
-        raise SourceError(f"a notification of {len(text):,} characters is too long")
+        raise SourceError(f"{where}a notification of {len(text):,} characters is too long")
     try:
         data = json.loads(text)
     except json.JSONDecodeError as error:
-        raise SourceError(
-            f"the notification is no JSON: line {error.lineno}, column {error.colno}: {error.msg}"
-        ) from None
+        place = f"{line or f'line {error.lineno}'}, column {column + error.colno}"
+        raise SourceError(f"the notification is no JSON: {place}: {error.msg}") from None
     except (ValueError, RecursionError) as error:
-        raise SourceError(f"the notification cannot be read: {error}") from None
+        raise SourceError(f"{where}the notification cannot be read: {error}") from None
     if not isinstance(data, dict):
-        raise SourceError('a notification is an object of names and values, such as {"x": 3}')
+        raise SourceError(
+            f'{where}a notification is an object of names and values, such as {{"x": 3}}'
+        )
     return data
 
 

@@ -24,10 +24,12 @@ __all__ = [
     "Source",
     "SourceError",
     "read_files",
+    "read_filter",
     "read_line",
     "read_row",
     "read_text",
     "read_types",
+    "read_types_text",
 ]
 
 
@@ -75,7 +77,7 @@ def read_text(text: str, limits: Limits, title: str = "Typed filters") -> Source
         if len(operations) >= limits.steps:
             raise SourceError(f"line {number}: more than {limits.steps:,} operations")
         if stripped.startswith("types:"):
-            types = _types(stripped.removeprefix("types:"), number, limits)
+            types = read_types_text(stripped.removeprefix("types:"), number, limits)
             continue
         operation = read_line(line, limits, number, types=types, unnamed=len(operations) + 1)
         operations.append(operation)
@@ -102,11 +104,12 @@ def read_line(
     name = "remove" if (found["sign"] or "").startswith("-") else "add"
     interface = _interface(found["interface"] or f"I{unnamed}", f"line {number}")
     start = found.start("filter")
-    filter_ = _filter(found["filter"], limits, types, f"line {number}", column=start)
+    filter_ = read_filter(found["filter"], limits, types, f"line {number}", column=start)
     return Operation(name, filter_, interface)
 
 
-def _types(text: str, number: int, limits: Limits) -> pl.TypeHierarchy:
+def read_types_text(text: str, number: int, limits: Limits) -> pl.TypeHierarchy:
+    """Return the hierarchy of types that stands on a line, as JSON."""
     try:
         return read_types(json.loads(text), limits)
     except SourceError as error:
@@ -133,9 +136,10 @@ def _interface(name: str, where: str) -> str:
     return name
 
 
-def _filter(
+def read_filter(
     text: str, limits: Limits, types: pl.TypeHierarchy | None, where: str, column: int | None = None
 ) -> pl.Filter:
+    """Read a filter; ``where`` is told when it is bad, and ``column`` is where it begins there."""
     _check_length(text, limits, where)
     try:
         return pl.parse_filter(text, types=types)
@@ -367,7 +371,7 @@ def read_row(
         raise SourceError(f'{where}: "filter" is missing or no text')
     if not isinstance(interface, str) or not interface:
         raise SourceError(f'{where}: "interface" is missing or no text')
-    filter_ = _filter(text, limits, types, where)
+    filter_ = read_filter(text, limits, types, where)
     return Operation(name, filter_, _interface(interface, where))
 
 

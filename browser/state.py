@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Final
 from urllib.parse import parse_qsl, urlencode
 
@@ -17,6 +18,12 @@ from browser.config import Config
 from browser.directories import read_workload
 from browser.examples import EXAMPLES
 from browser.generating import generate, parameters_from
+from browser.network.comparing import Counts, counts_of
+from browser.network.examples import RUNS
+from browser.network.player import Settings
+from browser.network.run import Run
+from browser.network.script import Script, read_script
+from browser.running_broker import Address, table_of
 from browser.sources import Source, SourceError, read_files, read_line, read_text
 from browser.story import Story
 
@@ -92,6 +99,8 @@ class Library:
             limits.document_bytes, lambda files: sum(len(content) for _, content in files)
         )
         self._stories: Cache[Story] = Cache(limits.stories)
+        self._runs: Cache[Run] = Cache(limits.runs)
+        self._counts: Cache[list[Counts]] = Cache(limits.runs)
 
     def keep(self, files: Sequence[tuple[str, bytes]]) -> str:
         """Keep a document, and return the key to find it by."""
@@ -110,6 +119,47 @@ class Library:
         if files is None:
             raise SourceError("that upload is no longer held here; please upload it again")
         return files
+
+    def ask_broker(self) -> Recipe:
+        """Return the recipe of the table that the running broker has now."""
+        if self.config.broker is None:
+            raise SourceError("no broker was given on the command line: --broker HOST:PORT")
+        address = Address(*self.config.broker)
+        content = table_of(address, self.config.limits)
+        return {"from": "broker", "doc": self.keep([(f"broker {address}", content)])}
+
+    def keep_run(self, text: str) -> str:
+        """Return what stands for the text of a run in an address: itself, if it is short."""
+        if len(text) <= TEXT_CHARS:
+            return f"text:{text}"
+        return f"doc:{self.keep([('run.txt', text.encode())])}"
+
+    def run_text(self, source: str) -> str:
+        """Return the text of a run from what ``keep_run`` returned, or of "example:NAME"."""
+        kind, _, rest = source.partition(":")
+        if kind == "text":
+            return rest
+        if kind == "doc":
+            return self.document(rest)[0][1].decode(errors="replace")
+        if kind == "example" and rest in RUNS:
+            return RUNS[rest].text
+        raise SourceError(f"there is no run {source[:40]!r}")
+
+    def script(self, source: str) -> Script:
+        """Return what the text of a run says; SourceError names the line of what is wrong."""
+        return read_script(self.run_text(source), self.config.limits)
+
+    def run(self, source: str, settings: Settings) -> Run:
+        """Return a run with all its moments; SourceError says why there is none."""
+        limits = self.config.limits
+        return self._runs.made(
+            (source, settings), lambda: Run(self.script(source), settings, limits)
+        )
+
+    def counts(self, source: str, settings: Settings) -> list[Counts]:
+        """Return what a run costs with every algorithm, and the other settings as they are."""
+        common = replace(settings, algorithm="")
+        return self._counts.made((source, common), lambda: counts_of(self.script(source), settings))
 
     def story(self, recipe: Mapping[str, str]) -> Story:
         """Return the story of a recipe; SourceError says why there is none."""
@@ -138,6 +188,8 @@ class Library:
             return read_text(recipe.get("text", ""), limits)
         if origin == "document":
             return read_files(self.document(recipe.get("doc", "")), limits)
+        if origin == "broker":
+            return self._of_broker(recipe.get("doc", ""))
         if origin == "workload":
             if self.config.workload is None:
                 raise SourceError("no workload was given on the command line")
@@ -148,3 +200,10 @@ class Library:
                 raise SourceError(f"there is no example {recipe.get('example', '')[:40]!r}")
             return read_text(example.text, limits, title=example.title)
         raise SourceError(f"there is no source {origin[:40]!r}")
+
+    def _of_broker(self, key: str) -> Source:
+        try:
+            files = self.document(key)
+        except SourceError:
+            raise SourceError("that table of a broker is no longer held here") from None
+        return read_files(files, self.config.limits)

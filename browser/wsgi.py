@@ -1,6 +1,7 @@
 """The app for a WSGI server: ``browser.wsgi:server``.
 
-POSETLIB_WORKLOAD and POSETLIB_RUNS name the directories. Uploads are held in memory, so one process
+POSETLIB_WORKLOAD and POSETLIB_RUNS name the directories, POSETLIB_BROKER is the HOST:PORT of a
+broker that runs on this machine. Uploads are held in memory, so one process
 with threads serves all users: ``gunicorn --workers 1 --threads 8 browser.wsgi:server``.
 """
 
@@ -18,7 +19,9 @@ def _made() -> Any:
     from browser.app import create_app  # noqa: PLC0415 - importing this module does no work
 
     return create_app(
-        os.environ.get("POSETLIB_WORKLOAD") or None, os.environ.get("POSETLIB_RUNS") or None
+        os.environ.get("POSETLIB_WORKLOAD") or None,
+        os.environ.get("POSETLIB_RUNS") or None,
+        broker=os.environ.get("POSETLIB_BROKER") or None,
     ).server
 
 

@@ -56,6 +56,19 @@
     return Math.min(drawing.text ? 42 : 17, (drawing.width - 12) / (0.68 * Math.max(2, head.length)));
   }
 
+  /* Names of brokers and clients are larger from afar, as far as their boxes allow. */
+  function nameLetters(node) {
+    const near = node.hasClass("broker") ? 19 : 18;
+    if (!node.cy().scratch("_far")) return near;
+    return Math.max(near, Math.min(30, 128 / (0.6 * Math.max(2, (node.data("head") || "").length))));
+  }
+
+  /* As large as what is written in it, by the usual width of a letter. */
+  function boxOf(node) {
+    const lines = node.data(node.cy().scratch("_far") ? "head" : "label").split("\n"), letters = nameLetters(node);
+    return [letters * (0.58 * Math.max(...lines.map((each) => each.length)) + 0.8), letters * (1.25 * lines.length + 0.4)];
+  }
+
   function styleOf(drawing) {
     const hues = Array.from({ length: 8 }, (_, i) => colour("hue-" + i));
     const ground = colour("node"), line = colour("node-line"), text = colour("text");
@@ -102,6 +115,22 @@
       { selector: "edge.message", style: { label: "data(label)", "font-family": "system-ui, sans-serif", "text-wrap": "wrap", "font-size": 18, color: text,
         "text-background-color": colour("surface"), "text-background-opacity": 1, "text-background-padding": 4,
         "text-background-shape": "round-rectangle", width: 3, "curve-style": "bezier", "target-arrow-shape": "triangle", "arrow-scale": 1.4 } },
+      { selector: "node.broker, node.client, node.load", style: { "font-size": (n) => nameLetters(n) } },
+      { selector: "node.client", style: { shape: "round-rectangle", width: 118, height: 38,
+        "background-fill": "solid", "background-color": colour("raised"), "border-width": 1.5 } },
+      { selector: "node.client.matched", style: { "background-color": colour("good-ground"), "border-color": colour("good"), "border-width": 4 } },
+      { selector: "node.actor", style: { "border-color": colour("move"), "background-color": colour("move-ground"), "border-width": 4, "border-style": "double" } },
+      { selector: "node.broker.passed", style: { "border-color": colour("accent"), "border-width": 5 } },
+      { selector: "node.load", style: { shape: "round-rectangle", width: (n) => boxOf(n)[0], height: (n) => boxOf(n)[1],
+        "background-color": colour("surface"), "border-color": colour("control"), "border-width": 1, "border-style": "dashed", "z-index": 6 } },
+      { selector: "node.load.now", style: { "border-color": colour("move"), "border-width": 3, "border-style": "solid", "background-color": colour("move-ground") } },
+      { selector: "edge.link, edge.attachment", style: { "target-arrow-shape": "none", width: 3 } },
+      { selector: "edge.attachment", style: { width: 1.5, "line-style": "dotted" } },
+      { selector: "edge.way", style: { "line-color": colour("accent"), width: 7 } },
+      { selector: "edge.broken", style: { "line-style": "dashed", "line-color": colour("bad") } },
+      { selector: "edge.waiting, edge.moving", style: { "curve-style": "bezier", width: 4, "arrow-scale": 1.5, "z-index": 5 } },
+      { selector: "edge.waiting", style: { "line-color": colour("control"), "target-arrow-color": colour("control"), "line-style": "dashed" } },
+      { selector: "edge.moving", style: { "line-color": colour("move"), "target-arrow-color": colour("move"), width: 6 } },
       { selector: "edge.quiet", style: { "line-style": "dotted", "target-arrow-shape": "none" } },
       { selector: "edge.dim", style: { opacity: .2 } },
       { selector: "node.dim", style: { color: colour("muted"), "background-fill": "solid", "background-color": colour("ground"), "border-color": colour("line"), "border-width": 1, "border-style": "solid" } },
@@ -155,7 +184,7 @@
       });
     }
     pick(cy, panel);
-    find(cy);
+    find(cy, panel);
     state.serial += 1;
     const serial = state.serial;
     const frame = cy.container().closest(".graph");
@@ -175,7 +204,7 @@
       const had = there.classes();
       if (classes.length !== had.length || classes.some((name) => !had.includes(name))) there.classes(classes);
       if (each.position) {
-        if (there.data("label") !== each.data.label || there.data("filter") !== each.data.filter) {
+        if (["label", "filter", "tip"].some((name) => there.data(name) !== each.data[name])) {
           there.removeData("marks hidden why");
           there.data(each.data);
         }
@@ -202,7 +231,7 @@
   /* From afar a filter shows its number alone, in letters that can be read; from near, if it is
      small, also who holds it. */
   function isFar(cy, drawing) {
-    return Boolean(drawing) && cy.zoom() < (drawing.text ? 0.65 : 1);
+    return Boolean(drawing) && cy.zoom() < (drawing.far || (drawing.text ? 0.65 : 1));
   }
 
   function follow(cy, panel) {
@@ -240,7 +269,7 @@
       return chip;
     }));
     const frame = document.getElementById("graph-" + panel);
-    if (frame) frame.setAttribute("aria-label", (drawing.title || panel) + ": graph of " + drawing.nodes +
+    if (frame) frame.setAttribute("aria-label", drawing.about || (drawing.title || panel) + ": graph of " + drawing.nodes +
       " filters and " + drawing.edges + " edges. Arrow keys move it, plus and minus zoom, F fits, Enter folds or unfolds the chosen filter. The list beside it has the same filters.");
   }
 
@@ -271,7 +300,7 @@
 
   function askToFold(panel, node) {
     const number = Number(node.id());
-    if (!Number.isInteger(number)) return;
+    if (!Number.isInteger(number) || node.is(".broker, .client")) return;
     request([panel], number, node.hasClass("folded") ? "unfold" : "fold");
   }
 
@@ -295,8 +324,9 @@
 
   function hover(event) {
     const data = event.target.data(), place = tooltip();
-    if (data.filter === undefined) return;
-    const lines = ["#" + data.id + " " + data.filter, "Interfaces: " + (data.interfaces || []).join(", ")];
+    if (data.filter === undefined && !data.tip) return;
+    const lines = data.tip ? [data.tip]
+      : ["#" + data.id + " " + data.filter, "Interfaces: " + (data.interfaces || []).join(", ")];
     if (data.marks) lines.push(data.marks.join("; "));
     if (data.why) lines.push(data.why);
     if (data.hidden) lines.push(data.hidden + " below are folded; double-click unfolds");
@@ -333,6 +363,7 @@
     cy.batch(() => {
       cy.elements(".picked, .near").removeClass("picked near");
       node.addClass("picked");
+      if (node.is(".broker, .client")) return;  // whose neighbours are seen as it is
       node.connectedEdges().addClass("near");
       if (node.nonempty()) neighbours(cy, panel, node).addClass("near");
     });
@@ -340,8 +371,13 @@
     return node;
   }
 
-  function find(cy) {
-    const query = state.query.trim().toLowerCase();
+  /* What was searched on another page dims nothing here, if here is no box to change it in. */
+  function queryOf(panel) {
+    return document.getElementById(pageOf(panel) + "-search") ? state.query.trim().toLowerCase() : "";
+  }
+
+  function find(cy, panel) {
+    const query = queryOf(panel);
     let found = cy.collection();
     cy.batch(() => {
       cy.elements(".found, .dim").removeClass("found dim");
@@ -414,8 +450,8 @@
   function search(query) {
     state.query = query || "";
     const numbers = new Set(), wanted = Boolean(state.query.trim());
-    everywhere((cy) => {
-      const found = find(cy);
+    everywhere((cy, panel) => {
+      const found = find(cy, panel);
       found.forEach((n) => numbers.add(n.id()));
       if (found.nonempty() && found.length <= 12) {
         state.moved.add(cy);

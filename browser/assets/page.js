@@ -119,7 +119,7 @@
       const button = element("button", "link", cell.text);
       button.dataset.pick = cell.pick;
       if (cell.look) button.dataset.look = "yes";
-      button.setAttribute("aria-label", "Choose filter " + cell.text);
+      button.setAttribute("aria-label", "Choose " + (cell.what || "filter") + " " + cell.text);
       return place.append(button);
     }
     if (cell.chip) return place.append(element("span", "chip " + cell.chip, cell.text));
@@ -150,6 +150,20 @@
     const parts = data.rows.length ? [table] : [];
     if (data.note) parts.push(element("p", "muted", data.note));
     place.replaceChildren(...parts);
+  }
+
+  /* The values of inputs, then the view: the view with these in it, each under a name made of its id. */
+  function remembered(values, nameOf) {
+    const view = Object.assign({}, values[values.length - 1]);
+    const inputs = window.dash_clientside.callback_context.inputs_list;
+    for (let i = 0; i < values.length - 1; i += 1) {
+      const value = values[i], id = inputs[i] && inputs[i].id;
+      if (!id || typeof id !== "string") continue;
+      const name = nameOf(id);
+      if (value === null || value === undefined || value === "" || (Array.isArray(value) && !value.length)) delete view[name];
+      else view[name] = Array.isArray(value) ? value.join(",") : String(value);
+    }
+    return view;
   }
 
   /* -- what Dash calls ----------------------------------------------------------------------------- */
@@ -191,19 +205,10 @@
       return [next === undefined ? no : next, true, "▶ Play"];
     },
     remember: function () {
-      /* Pairs of a name and a value, then the view: the view with these in it. */
-      const view = Object.assign({}, arguments[arguments.length - 1]);
-      const inputs = window.dash_clientside.callback_context.inputs_list;
-      for (let i = 0; i < arguments.length - 1; i += 1) {
-        const input = inputs[i];
-        const value = arguments[i];
-        const id = input && input.id;
-        if (!id || typeof id !== "string") continue;
-        const name = id.slice(id.indexOf("-") + 1);
-        if (value === null || value === undefined || value === "" || (Array.isArray(value) && !value.length)) delete view[name];
-        else view[name] = Array.isArray(value) ? value.join(",") : String(value);
-      }
-      return view;
+      return remembered(arguments, (id) => id.slice(id.indexOf("-") + 1));
+    },
+    remember_apart: function () {
+      return remembered(arguments, (id) => id);
     },
     address: function (recipe, view) {
       if (!recipe) return window.dash_clientside.no_update;

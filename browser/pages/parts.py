@@ -180,8 +180,10 @@ def grid_class(count: int) -> str:
     return {0: "grid", 1: "grid one", 2: "grid"}.get(count, "grid four")
 
 
-def transport(page: str, length: int, step: int) -> Component:
-    """Return the slider over the steps, with the buttons that move it."""
+def transport(
+    page: str, length: int, step: int, label: str = "How many operations are in"
+) -> Component:
+    """Return the slider over the steps, with the buttons that move it; a label for its meaning."""
 
     def button(id_: str, text: str, label: str) -> Component:
         return html.Button(text, id=id_, title=label, **aria(label=label))
@@ -214,7 +216,7 @@ def transport(page: str, length: int, step: int) -> Component:
                             tooltip={"placement": "bottom", "always_visible": False},
                         ),
                         className="slider",
-                        **data(label="How many operations are in"),
+                        **data(label=label),
                     ),
                 ],
                 className="transport grow",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from dash import Dash, Input, Output, State, dcc, html
@@ -67,6 +68,22 @@ def layout(app: Dash, library: Library) -> Component:
     )
 
 
+def _first_story(
+    library: Library, sources: Sequence[Callable[[], dict[str, str]]]
+) -> tuple[dict[str, str], list[str]]:
+    """Return the first recipe of which there is a story, and what was wrong with those before."""
+    faults: list[str] = []
+    for source in sources:
+        try:
+            recipe = source()
+            library.story(recipe)
+        except SourceError as error:
+            faults.append(str(error))
+        else:
+            return recipe, faults
+    raise AssertionError(faults)  # the last of them is generated, which cannot fail
+
+
 def _address(app: Dash, path: str) -> str:
     """Return the path of a page where the app is mounted."""
     return str(app.get_relative_path(path))  # type: ignore[no-untyped-call]
@@ -75,7 +92,11 @@ def _address(app: Dash, path: str) -> str:
 def register(app: Dash, library: Library) -> None:
     """Add the callbacks of the frame."""
     source_panel.register(app, library)
-    start = {"from": "workload"} if library.config.workload else {"from": "generate"}
+
+    def start() -> dict[str, str]:
+        if library.config.broker:
+            return library.ask_broker()
+        return {"from": "workload"} if library.config.workload else {"from": "generate"}
 
     @app.callback(
         Output(ids.RECIPE, "data"),
@@ -90,16 +111,15 @@ def register(app: Dash, library: Library) -> None:
         if booted:
             raise PreventUpdate
         view = from_query(search or "")
-        recipe = recipe_of(view) or start
-        message = ""
-        try:
-            library.story(recipe)
-        except SourceError as error:
-            message, recipe, view = str(error), start, {}
-            try:
-                library.story(recipe)
-            except SourceError as second:
-                message, recipe = f"{error} – {second}", {"from": "generate"}
+        asked = recipe_of(view)
+        sources: list[Callable[[], dict[str, str]]] = [start, lambda: {"from": "generate"}]
+        if asked:
+            sources.insert(0, lambda: asked)
+        recipe, faults = _first_story(library, sources)
+        if faults and asked:
+            # What belongs to one page alone has nothing to do with the source.
+            view = {name: value for name, value in view.items() if ids.is_apart(name)}
+        message = " – ".join(faults)
         shown = {name: value for name, value in view.items() if name not in recipe}
         return recipe, shown, True, message
 

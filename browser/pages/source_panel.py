@@ -46,6 +46,15 @@ def layout(library: Library) -> Component:
             html.H2("Source", className="visually-hidden"),
             html.Div(id=ids.SOURCE_TITLE),
             html.Div(id=ids.LEGEND, className="legend", role="note", **aria(label="Interfaces")),
+            html.Div(
+                html.Button(
+                    "⟳ Refresh",
+                    id=ids.OPEN_BROKER,
+                    title="Ask the running broker for its table, as it is now",
+                ),
+                className="row spaced",
+                hidden=library.config.broker is None,
+            ),
             html.Br(),
             html.Details(
                 [
@@ -170,6 +179,7 @@ def register(app: Dash, library: Library) -> None:
         Input(ids.USE_TYPED, "n_clicks"),
         Input(ids.UPLOAD, "contents"),
         Input(ids.OPEN_WORKLOAD, "n_clicks"),
+        Input(ids.OPEN_BROKER, "n_clicks"),
         Input({"type": "example", "name": ALL}, "n_clicks"),
         State(ids.KIND, "value"),
         State(ids.TYPED, "value"),
@@ -183,6 +193,7 @@ def register(app: Dash, library: Library) -> None:
         _typed: Any,
         contents: list[str] | None,
         _workload: Any,
+        _broker: Any,
         _examples: Any,
         kind: str,
         text: str | None,
@@ -207,20 +218,29 @@ def register(app: Dash, library: Library) -> None:
                     key = library.keep([("typed.txt", (text or "").encode())])
                     recipe = {"from": "document", "doc": key}
             elif by == ids.UPLOAD:
-                files = [
+                # The page hands files over in the order in which it happened to read them. By
+                # name, the same upload is the same document, and parts follow one another.
+                files = sorted(
                     (name, decoded(content, limits))
                     for name, content in zip(names or [], contents or [], strict=False)
-                ]
+                )
                 recipe = {"from": "document", "doc": library.keep(files)}
             elif by == ids.OPEN_WORKLOAD:
                 recipe = {"from": "workload"}
+            elif by == ids.OPEN_BROKER:
+                recipe = library.ask_broker()
             else:
                 recipe = {"from": "example", "example": by["name"]}
             library.story(recipe)
         except SourceError as error:
             return no_update, no_update, str(error)
         # The same structures and page, from the start of something new.
-        view = {name: value for name, value in (view or {}).items() if name in _KEPT}
+        view = {
+            name: value
+            for name, value in (view or {}).items()
+            # What belongs to one page alone has nothing to do with the source.
+            if name in _KEPT or ids.is_apart(name)
+        }
         return recipe, view, ""
 
     @app.callback(

@@ -25,6 +25,7 @@ __all__ = [
     "register_search",
     "register_steps",
     "register_structures",
+    "register_transport",
     "renewed_grid",
     "step_text",
 ]
@@ -47,8 +48,8 @@ def step_text(story: Story, step: int) -> str:
     return f"Step {step:,} of {len(story):,}: {text}"
 
 
-def register_steps(app: Dash, library: Library, page: str) -> None:
-    """Let buttons and the clock move the slider, and tell what the step did."""
+def register_transport(app: Dash, page: str) -> None:
+    """Let buttons and the clock move the slider."""
 
     def at(part: str) -> str:
         return ids.at(page, part)
@@ -70,10 +71,15 @@ def register_steps(app: Dash, library: Library, page: str) -> None:
         State(at(ids.TICK), "disabled"),
     )
 
+
+def register_steps(app: Dash, library: Library, page: str) -> None:
+    """Let buttons and the clock move the slider, and tell what the step did."""
+    register_transport(app, page)
+
     @app.callback(
-        Output(at(ids.STEP_TEXT), "children"),
-        Input(at(ids.STEP), "value"),
-        Input(at(ids.HERE), "data"),
+        Output(ids.at(page, ids.STEP_TEXT), "children"),
+        Input(ids.at(page, ids.STEP), "value"),
+        Input(ids.at(page, ids.HERE), "data"),
     )
     def tell_step(step: Any, recipe: Any) -> Any:
         story = library.story(recipe)
@@ -174,11 +180,15 @@ def register_list(app: Dash, page: str, part: str) -> None:
     )
 
 
-def register_memory(app: Dash, page: str, *parts: tuple[str, str]) -> None:
-    """Keep the values of components, given as (part, property), in the view and the address."""
+def register_memory(app: Dash, page: str, *parts: tuple[str, str], apart: bool = False) -> None:
+    """Keep the values of components, given as (part, property), in the view and the address.
+
+    By the names of the parts, which other pages have too; ``apart`` by their ids, for this page
+    alone.
+    """
     clientside(
         app,
-        "remember",
+        "remember_apart" if apart else "remember",
         Output(ids.VIEW, "data", allow_duplicate=True),
         *(Input(ids.at(page, part), prop) for part, prop in parts),
         Input(ids.at(page, ids.NODE), "data"),

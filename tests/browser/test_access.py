@@ -10,7 +10,7 @@ from selenium.webdriver.common.keys import Keys
 from .driving import Visitor
 
 pytestmark = pytest.mark.needs("chromium")
-PAGES = ("", "match", "diff", "forwards", "runs")
+PAGES = ("", "match", "diff", "forwards", "network", "runs")
 QUERY = "?from=generate&filters=40&operations=10&step=45&node=3"
 
 #: Every text that is seen, on what it stands: its contrast, and its size in pixels. What is
@@ -68,8 +68,13 @@ return {ring, id: at.id, tag: at.tagName, role: at.getAttribute("role"),
 
 def opened(visitor: Visitor, address: str, path: str, query: str = QUERY) -> None:
     visitor.open(f"{address}/{path}{query}")
-    panel = {"": "tables-fp", "diff": "diff-both", "runs": "runs-witness"}.get(path, f"{path}-fp")
-    visitor.drawn(panel)
+    special = {
+        "": "tables-fp",
+        "diff": "diff-both",
+        "network": "network-map",
+        "runs": "runs-witness",
+    }
+    visitor.drawn(special.get(path, f"{path}-fp"))
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
@@ -107,7 +112,9 @@ def tabbed(visitor: Visitor) -> list[dict[str, Any]]:
     return stops
 
 
-COMMON = ["theme", "toggle-sources", "generate-filters", "generate", "typed", "use-typed"]
+COMMON = ["theme"]
+#: The panel with the source of the filters, which the Network page has no use for.
+SOURCES = ["toggle-sources", "generate-filters", "generate", "typed", "use-typed"]
 WANTED = {
     "": [
         "tables-search",
@@ -119,6 +126,10 @@ WANTED = {
     "match": ["match-notification", "match-match", "match-random", "match-search", "match-forward"],
     "diff": ["diff-a_step", "diff-b_step", "diff-search", "diff-export", "graph-diff-both"],
     "forwards": ["forwards-play", "forwards-source", "forwards-filter", "forwards-send"],
+    "network": [
+        *("network-seed", "network-script", "network-use_script", "network-play"),
+        "graph-network-map",
+    ],
     "runs": ["graph-runs-witness"],
 }
 
@@ -128,11 +139,12 @@ def test_every_control_is_reached_and_shows_it(visitor: Visitor, address: str, p
     opened(visitor, address, path)
     stops = tabbed(visitor)
     reached = [each["id"] for each in stops]
-    assert [each for each in COMMON + WANTED[path] if each not in reached] == []
+    sources = SOURCES if path != "network" else []
+    assert [each for each in COMMON + sources + WANTED[path] if each not in reached] == []
     names = [each["name"] for each in stops]
-    for wanted in ("Tables", "Runs", "Choose a file", "Zoom in"):
+    for wanted in ("Tables", "Runs", *(["Choose a file"] if sources else []), "Zoom in"):
         assert any(wanted in each for each in names), wanted
-    if path in ("", "match", "forwards"):
+    if path in ("", "match", "forwards", "network"):
         assert "slider" in [each["role"] for each in stops]
     assert [each for each in stops if not each["ring"]] == []
 

@@ -67,6 +67,8 @@ def test_headers_and_debug() -> None:
         (["--runs", "/no/such/place"], "there is no such directory"),
         (["--workload", "."], "no workload, it has no filters/"),
         (["--port", "99999"], "a port is a number"),
+        (["--broker", "7001"], "--broker: '7001' is no address"),
+        (["--broker", "203.0.113.9:80"], "203.0.113.9 is not this machine"),
         (["--host", "203.0.113.9"], "cannot listen"),
     ],
 )

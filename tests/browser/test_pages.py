@@ -544,10 +544,12 @@ class TestTheFrame:
         visitor.drawn("diff-both")
         visitor.choose(".nav a", "Forwards")
         visitor.sees("#forwards-step_text", "Step 4 of 6")
+        visitor.choose(".nav a", "Network")
+        visitor.drawn("network-map")
         visitor.choose(".nav a", "Runs")
         visitor.sees("h1", "Runs")
         visitor.driver.back()
-        visitor.sees("h1", "Forwards")
+        visitor.sees("h1", "Network")
         visitor.choose(".nav a", "Tables")
         visitor.draws("tables-fp", 4)
         assert visitor.one(".nav a[aria-current=page]").text == "Tables"
@@ -569,7 +571,7 @@ class TestTheFrame:
         visitor.click("#theme")
         assert ground() == first
 
-    @pytest.mark.parametrize("path", ["", "match", "diff", "forwards", "runs"])
+    @pytest.mark.parametrize("path", ["", "match", "diff", "forwards", "network", "runs"])
     def test_nothing_overflows_at_1024_pixels(
         self, visitor: Visitor, address: str, path: str
     ) -> None:
