@@ -285,6 +285,9 @@ class Cells:
             known = self._rows_of_strings
             listed = [known.get(value) or self._string_row(value) for value in values]
             return Readings(np.array(listed, dtype=np.intp), None, None)
+        if kinds == {type(MISSING)}:
+            # No notification of the batch has the attribute, as is usual for rare ones.
+            return Readings(np.full(len(values), ABSENT, dtype=np.intp), None, None)
         return self._read_mixed(values)
 
     def _read_mixed(self, values: list[Any]) -> Readings:
