@@ -205,8 +205,8 @@ class Router:
     ) -> list[Update]:
         """Let a client or a neighbour hold a subscription; returns what to send.
 
-        One update at most for each neighbour. With ``ttl``, it ends after so many seconds unless
-        its source subscribes again before.
+        One update at most for each neighbour. With ``ttl``, it ends after that number of seconds
+        unless its source subscribes again before.
         """
         return self.receive(Update(None, subscribe=(filter,)), source, ttl=ttl)
 

@@ -327,7 +327,11 @@ def covered_not_sent_again(patch: pytest.MonkeyPatch) -> None:
 
 
 def removed_after_added(patch: pytest.MonkeyPatch) -> None:
-    def receive(self: Any, update: Update, source: Any) -> list[Update]:
+    whole = router.Router.receive
+
+    def receive(self: Any, update: Update, source: Any, **options: Any) -> list[Update]:
+        if source not in self._neighbours:
+            return whole(self, update, source, **options)
         for item in update.subscribe:
             self._subscriptions.add(item, source)
         for item in update.unsubscribe:
@@ -389,7 +393,7 @@ def counted_once(patch: pytest.MonkeyPatch) -> None:
 
 
 def master_left_out(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(router.Router, "_always", lambda _: frozenset())
+    patch.setattr(router.Router, "always", lambda _: frozenset())
 
 
 def rendezvous_unknown(patch: pytest.MonkeyPatch) -> None:
