@@ -18,7 +18,7 @@ import threading
 from collections import deque
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
 from concurrent.futures import Future
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from typing import Any, Final
 
 from posetlib.errors import BrokerError
@@ -28,6 +28,8 @@ __all__ = ["AsyncClient", "Client", "connect", "connect_async", "read_address"]
 
 #: Seconds that a broker has to answer, if nothing else is said.
 _TIMEOUT: Final = 30.0
+#: What a broker says of a line without an id, which is a publication; the connection goes on.
+_OF_A_LINE: Final = frozenset({"line", "too-long", "op", "field"})
 
 
 def read_address(text: str) -> tuple[str, int]:
@@ -53,6 +55,8 @@ class _Talk:
         self._asked: dict[int, Future[dict[str, Any]]] = {}
         #: Why the talk is over, None while it is not.
         self.over: BrokerError | None = None
+        #: What the broker said of a publication that it refused, until somebody is told.
+        self._refused: BrokerError | None = None
 
     def request(self, op: str, **fields: Any) -> tuple[bytes, Future[dict[str, Any]]]:
         """Return the line that asks for something, and what will have the answer."""
@@ -74,11 +78,19 @@ class _Talk:
             error = BrokerError(data["text"], data["code"])
             if answer is not None:
                 answer.set_exception(error)
+            elif error.code in _OF_A_LINE:
+                self._refused = self._refused or error
             else:
                 self.over = error
         elif answer is not None:
             answer.set_result(data)
         return None, b""
+
+    def tell_refused(self) -> None:
+        """Raise BrokerError, once, if a publication was refused."""
+        refused, self._refused = self._refused, None
+        if refused is not None:
+            raise refused
 
     def why(self, reason: str) -> BrokerError:
         """Return why the talk is over: what the broker said, or else this reason."""
@@ -95,11 +107,22 @@ class _Talk:
 
 def _line(op: str, **fields: Any) -> bytes:
     named = {name: value for name, value in fields.items() if value is not None}
-    return json.dumps({"op": op, **named}, separators=(",", ":")).encode() + b"\n"
+    text = json.dumps({"op": op, **named}, separators=(",", ":"), allow_nan=False, default=_as_list)
+    return text.encode() + b"\n"
+
+
+def _as_list(value: object) -> list[Any]:
+    if isinstance(value, set | frozenset):
+        return list(value)
+    raise TypeError(f"{value!r} cannot be published: JSON has no {type(value).__name__}")
 
 
 def _published(notifications: Iterable[Mapping[str, Any]]) -> bytes:
-    return b"".join([_line("publish", n=dict(each)) for each in notifications])
+    try:
+        return b"".join([_line("publish", n=dict(each)) for each in notifications])
+    except ValueError as error:
+        # NaN, an infinity, or a value that holds itself.
+        raise ValueError(f"a notification cannot be written as JSON: {error}") from None
 
 
 class Client:
@@ -177,7 +200,12 @@ class Client:
         self.ask("unadvertise", filter=str(filter))
 
     def publish(self, *notifications: Mapping[str, Any]) -> None:
-        """Publish notifications, and do not wait."""
+        """Publish notifications, and do not wait.
+
+        BrokerError if the broker refused an earlier one; ValueError for NaN and infinities, which
+        JSON does not have.
+        """
+        self._talk.tell_refused()
         self._send(_published(notifications))
 
     def get(self, timeout: float | None = None) -> dict[str, Any] | None:
@@ -202,7 +230,10 @@ class Client:
             yield found
 
     def close(self) -> None:
-        """Say good bye and wait until the broker has taken all that was published."""
+        """Say good bye and wait until the broker has taken all that was published.
+
+        BrokerError if it refused some of that.
+        """
         self._closing = True
         with suppress(BrokerError):  # it is gone already
             if self._talk.over is None:
@@ -211,12 +242,15 @@ class Client:
         self._hang_up()
         self._reader.join(self._timeout)
         self._stream.close()
+        self._talk.tell_refused()
 
     def __enter__(self) -> Client:
         return self
 
-    def __exit__(self, *_: object) -> None:
-        self.close()
+    def __exit__(self, kind: object, *_: object) -> None:
+        # Another error that is on its way out says more.
+        with suppress(BrokerError) if kind is not None else nullcontext():
+            self.close()
 
 
 def connect(
@@ -314,7 +348,11 @@ class AsyncClient:
         await self.ask("unadvertise", filter=str(filter))
 
     async def publish(self, *notifications: Mapping[str, Any]) -> None:
-        """Publish notifications; waits only while too much is waiting to be sent."""
+        """Publish notifications; waits only while too much is waiting to be sent.
+
+        It raises what ``Client.publish`` raises.
+        """
+        self._talk.tell_refused()
         if self._talk.over is not None:
             raise self._talk.over
         self._writer.write(_published(notifications))
@@ -332,7 +370,10 @@ class AsyncClient:
             await self._news.wait()
 
     async def close(self) -> None:
-        """Say good bye and wait until the broker has taken all that was published."""
+        """Say good bye and wait until the broker has taken all that was published.
+
+        BrokerError if it refused some of that.
+        """
         self._closing = True
         if self._talk.over is None:
             self._writer.write(_line("bye"))
@@ -340,12 +381,14 @@ class AsyncClient:
         self._reading.cancel()
         self._writer.close()
         await asyncio.wait([self._reading])
+        self._talk.tell_refused()
 
     async def __aenter__(self) -> AsyncClient:
         return self
 
-    async def __aexit__(self, *_: object) -> None:
-        await self.close()
+    async def __aexit__(self, kind: object, *_: object) -> None:
+        with suppress(BrokerError) if kind is not None else nullcontext():
+            await self.close()
 
 
 async def connect_async(

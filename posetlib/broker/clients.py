@@ -106,6 +106,9 @@ class Client(Talk):
 
     def act(self, connection: Connection, op: object, data: dict[str, Any]) -> None:
         """Do what a client asks for, and confirm it if it gave an id."""
+        if data.get("id") is not None and id_of(data) is None:
+            # Without an answer the client would wait for one.
+            raise RefusedError("field", "'id' is a text or a whole number")
         action = _ACTIONS.get(op) if isinstance(op, str) else None
         if action is None:
             raise RefusedError("op", f"there is no {op!r}; there are {', '.join(sorted(_ACTIONS))}")
@@ -125,6 +128,8 @@ class Client(Talk):
         self._hold("advertise", data)
 
     def _hold(self, kind: str, data: dict[str, Any]) -> None:
+        if kind == "advertise":
+            self._check_advertisements()
         ttl = read_ttl(data)
         self.broker.sessions.hold(self.source, kind, read_filter(data), ttl)
         if ttl is not None:
@@ -133,7 +138,15 @@ class Client(Talk):
     def _unsubscribe(self, data: dict[str, Any]) -> None:
         self.broker.sessions.release(self.source, "subscribe", read_filter(data))
 
+    def _check_advertisements(self) -> None:
+        if not self.broker.settings.router.advertisements:
+            raise RefusedError(
+                "option",
+                "this network works without advertisements: all its brokers need --advertisements",
+            )
+
     def _unadvertise(self, data: dict[str, Any]) -> None:
+        self._check_advertisements()
         self.broker.sessions.release(self.source, "advertise", read_filter(data))
 
     def _replace(self, data: dict[str, Any]) -> None:

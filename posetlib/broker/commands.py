@@ -9,7 +9,6 @@ import json
 import logging
 import os
 import signal
-import ssl
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
@@ -268,9 +267,7 @@ def _write_at_once(path: Path, text: str) -> None:
 
 
 def _connect(options: argparse.Namespace) -> Client:
-    tls = None
-    if options.tls_ca is not None:
-        tls = ssl.create_default_context(cafile=str(options.tls_ca))
+    tls = Tls(ca=options.tls_ca).for_dialling()
     return connect(options.broker, options.name, _token(options.token_file), tls)
 
 

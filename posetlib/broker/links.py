@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from posetlib.broker.connection import Connection
 from posetlib.broker.protocol import PING, VERSION, RefusedError, filter_of, message, read_name
 from posetlib.broker.roles import Talk, check_version
+from posetlib.broker.settings import RESERVED_NAMES
 from posetlib.errors import MessageError
 from posetlib.routing import Update
 from posetlib.routing.messages import PARTS
@@ -142,6 +143,7 @@ class Links:
     def __init__(self, broker: Broker) -> None:
         self._broker = broker
         self.identity = uuid.uuid4().hex
+        self._tls = broker.settings.tls.for_dialling()
         self._by_name: dict[Hashable, Link] = {}
         #: The identity that each neighbour of the settings had when it last answered.
         self._identities: dict[str, str] = {}
@@ -202,6 +204,8 @@ class Links:
         name, peer = read_name(data, "broker"), read_name(data, "identity")
         if name is None or peer is None:
             raise RefusedError("field", "a broker says its name and its identity", fatal=True)
+        if name in RESERVED_NAMES:
+            raise RefusedError("field", f"no broker can be called {name!r}", fatal=True)
         if peer == self.identity:
             raise RefusedError("self", "a broker cannot be its own neighbour", fatal=True)
         options = self._broker.settings.router
@@ -328,7 +332,7 @@ class Links:
                 lambda: Connection(broker, _Called(broker, name, answer)),
                 host,
                 port,
-                ssl=broker.settings.tls.for_dialling(),
+                ssl=self._tls,
             ),
             patience,
         )

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from posetlib.broker.lines import encode
+from posetlib.broker.settings import A_NAME, is_name
 from posetlib.filters.filter import Filter
 from posetlib.filters.parsing import parse_filter
 
@@ -31,7 +32,6 @@ __all__ = [
 
 #: The version of the protocol; both ends must speak the same.
 VERSION: Final = 1
-_LONGEST_NAME: Final = 200
 #: The filters that are remembered as they were read: clients that connect again, and neighbours
 #: that exchange all they have, send the same texts again.
 _REMEMBERED: Final = 4_096
@@ -78,10 +78,8 @@ def read_name(data: Mapping[str, Any], field: str) -> str | None:
     name = data.get(field)
     if name is None:
         return None
-    if not isinstance(name, str) or not 0 < len(name) <= _LONGEST_NAME or not name.isprintable():
-        raise RefusedError(
-            "field", f"{field!r} is a printable text of 1 to {_LONGEST_NAME} characters"
-        )
+    if not isinstance(name, str) or not is_name(name):
+        raise RefusedError("field", f"{field!r} is {A_NAME}")
     return name
 
 

@@ -10,13 +10,34 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from posetlib.routing import Router
+from posetlib.routing import TOP, Router
+from posetlib.routing.exchange import LOCAL
 
-__all__ = ["DEFAULT_PORT", "Limits", "RouterOptions", "Settings", "Tls", "is_loopback"]
+__all__ = [
+    "A_NAME",
+    "DEFAULT_PORT",
+    "RESERVED_NAMES",
+    "Limits",
+    "RouterOptions",
+    "Settings",
+    "Tls",
+    "is_loopback",
+    "is_name",
+]
 
 DEFAULT_PORT: Final = 7420
 # Files that a broker has open beside its connections: listeners, state, the loop's own.
 _OTHER_FILES: Final = 64
+_LONGEST_NAME: Final = 200
+#: What a name is, for people.
+A_NAME: Final = f"a printable text of 1 to {_LONGEST_NAME} characters"
+#: Names that mean something else to a router.
+RESERVED_NAMES: Final = frozenset({LOCAL, TOP})
+
+
+def is_name(text: str) -> bool:
+    """Return whether a client or a broker may have this name."""
+    return 0 < len(text) <= _LONGEST_NAME and text.isprintable()
 
 
 def is_loopback(host: str) -> bool:
@@ -76,14 +97,22 @@ class Tls:
             return None
         context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
         context.minimum_version = ssl.TLSVersion.TLSv1_2
-        context.load_cert_chain(self.cert, self.key)
+        try:
+            context.load_cert_chain(self.cert, self.key)
+        except OSError as error:  # which says neither which file, nor that it is about one
+            raise ValueError(
+                f"--tls-cert {self.cert} and --tls-key {self.key} cannot be used: {error}"
+            ) from None
         return context
 
     def for_dialling(self) -> ssl.SSLContext | None:
         """Return how to call a neighbour, None for plain TCP."""
         if self.ca is None:
             return None
-        return ssl.create_default_context(cafile=str(self.ca))
+        try:
+            return ssl.create_default_context(cafile=str(self.ca))
+        except OSError as error:
+            raise ValueError(f"--tls-ca {self.ca} cannot be used: {error}") from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,8 +175,14 @@ class Settings:
 
     def check(self) -> None:
         """Raise ValueError for what is not safe, or does not go together."""
+        for name, option in ((self.name, "--name"), *((n, "--neighbour") for n in self.neighbours)):
+            if name is not None and (not is_name(name) or name in RESERVED_NAMES):
+                raise ValueError(f"{option} {name!r}: the name of a broker is {A_NAME}")
         if (self.tls.cert is None) != (self.tls.key is None):
             raise ValueError("--tls-cert and --tls-key go together: give both")
+        for port, option in ((self.port, "--port"), (self.http, "--http")):
+            if port is not None and not 0 <= port <= 65_535:
+                raise ValueError(f"{option} is a number from 0 to 65535, not {port}")
         for seconds, option in (
             (self.keepalive, "--keepalive"),
             (self.retry_first, "--retry-first"),
@@ -155,6 +190,9 @@ class Settings:
         ):
             if not seconds > 0:
                 raise ValueError(f"{option} is a positive number of seconds, not {seconds}")
+        for seconds, option in ((self.keep, "--keep"), (self.drain, "--drain")):
+            if not seconds >= 0:
+                raise ValueError(f"{option} is a number of seconds of 0 or more, not {seconds}")
         if not is_loopback(self.host):
             missing = [
                 option

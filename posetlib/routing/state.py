@@ -43,6 +43,9 @@ def write_state(router: Router, exchanges: Mapping[str, Exchange]) -> str:
         _check_name(name)
     items = [item for each in exchanges.values() for item in _items(each)]
     items += [each for types in router.options["rendezvous"].values() for each in types]
+    # A neighbour's filter may be leased and not be held: another one of its own covers it.
+    leased = router.leases.remaining()
+    items += [item for _, item, _ in leased]
     return json.dumps(
         {
             "format": FORMAT,
@@ -53,8 +56,7 @@ def write_state(router: Router, exchanges: Mapping[str, Exchange]) -> str:
             **FILTERS.context_of(items),
             "exchanges": {name: _write_exchange(each) for name, each in exchanges.items()},
             "leases": [
-                [kind, str(item), source, left]
-                for (kind, item, source), left in router.leases.remaining().items()
+                [kind, str(item), source, left] for (kind, item, source), left in leased.items()
             ],
         },
         ensure_ascii=False,

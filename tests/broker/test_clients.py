@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -133,6 +134,18 @@ def test_the_command_line(broker: BrokerProcess, tmp_path: Path) -> None:
         (["--neighbour", "B=a:1", "--neighbour", "B=b:1"], 2, "given twice"),
         (["--token-file", "no such file"], 2, "no such file"),
         (["--keepalive", "0"], 2, "--keepalive is a positive number"),
+        (["--name", ""], 2, "--name '': the name of a broker is a printable text"),
+        (["--neighbour", "(top)=127.0.0.1:1"], 2, "--neighbour '(top)': the name of a broker"),
+        (["--keep", "nan"], 2, "--keep is a number of seconds of 0 or more"),
+        (["--drain", "-1"], 2, "--drain is a number of seconds of 0 or more"),
+        (["--port", "65536"], 2, "--port is a number from 0 to 65535, not 65536"),
+        (["--port", "0", "--http", "-1"], 2, "--http is a number from 0 to 65535, not -1"),
+        (["--port", "0", "--tls-ca", "no such file"], 2, "--tls-ca no such file cannot be used"),
+        (
+            ["--port", "0", "--tls-cert", "no such file", "--tls-key", "nor this"],
+            2,
+            "--tls-cert no such file and --tls-key nor this cannot be used",
+        ),
         (["--algorithm", "simple", "--merging", "perfect"], 2, "simple does not merge"),
         (["--master", "M", "--advertisements"], 2, "no use for advertisements"),
         (["publish", "--broker", "127.0.0.1:1", "{}"], 1, "no broker answers at 127.0.0.1:1"),
@@ -152,6 +165,56 @@ def test_a_notification_that_is_none_is_refused(
     for text in ("nonsense", "[1]"):
         assert command(["publish", "--broker", f"127.0.0.1:{broker.port}", text]) == 2
         assert "a notification is a JSON object" in capsys.readouterr().err
+
+
+TOO_DEEP = '{"a":' * 40 + "1" + "}" * 40
+
+
+def test_a_refused_publication_is_told_and_the_others_arrive(
+    broker: BrokerProcess, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It used to end the client's talk in silence, and ``publish`` of the command said 0."""
+    with broker.connect() as alice:
+        alice.subscribe("exists i")
+        bob = broker.connect()
+        bob.advertise("exists i")
+        bob.publish(json.loads(TOO_DEEP), *({"i": i} for i in range(3_000)))
+        with pytest.raises(BrokerError, match="nested deeper"):
+            bob.close()
+        assert [alice.get(60) for _ in range(3_000)] == [{"i": i} for i in range(3_000)]
+        address = f"127.0.0.1:{broker.port}"
+        arguments = ["--broker", address, "--advertise", "exists i"]
+        assert command(["publish", *arguments, TOO_DEEP, '{"i": -1}']) == 1
+        assert "nested deeper" in capsys.readouterr().err
+        assert alice.get(60) == {"i": -1}
+
+
+def test_a_refused_publication_is_told_to_the_async_client() -> None:
+    async def main() -> None:
+        async with serving() as broker:
+            address = f"127.0.0.1:{broker.port}"
+            bob = await connect_async(address)
+            await bob.publish(json.loads(TOO_DEEP))
+            await bob.subscribe("x > 3")  # the connection goes on
+            with pytest.raises(BrokerError, match="nested deeper"):
+                await bob.publish({"x": 4})
+            await bob.publish(json.loads(TOO_DEEP))
+            with pytest.raises(BrokerError, match="nested deeper"):
+                await bob.close()
+
+    run(main())
+
+
+def test_what_json_does_not_have_is_refused_before_it_is_sent(broker: BrokerProcess) -> None:
+    with broker.connect() as alice, broker.connect() as bob:
+        alice.subscribe("exists t")
+        bob.advertise("exists t")
+        with pytest.raises(ValueError, match="cannot be written as JSON"):
+            bob.publish({"t": float("nan")})
+        with pytest.raises(TypeError, match="JSON has no object"):
+            bob.publish({"t": object()})
+        bob.publish({"t": {2}})  # a set is a list there
+        assert alice.get(60) == {"t": [2]}
 
 
 def test_a_port_that_is_taken_and_a_state_file_that_is_none(

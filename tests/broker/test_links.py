@@ -331,3 +331,21 @@ def test_who_writes_to_a_neighbour_that_is_behind_is_held_back_and_loses_nothing
             assert found == list(range(count))
 
     run(main())
+
+
+def test_a_broker_with_a_name_that_means_something_to_a_router_is_refused(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """It ended in a traceback, and so did the end of its connection."""
+
+    async def main() -> None:
+        async with serving() as broker:
+            for name in ("(top)", "(local clients)"):
+                wire = await Wire.open(broker.port)
+                answer = await wire.ask(hello_of_a_broker(name))
+                assert answer is not None
+                assert answer["text"] == f"no broker can be called {name!r}"
+                assert await wire.read() is None
+
+    run(main())
+    assert "Traceback" not in caplog.text

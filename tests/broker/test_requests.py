@@ -176,6 +176,21 @@ def test_an_error_has_the_id_of_what_it_answers() -> None:
     run(main())
 
 
+def test_an_id_that_is_none_is_refused_and_not_left_without_an_answer() -> None:
+    async def main() -> None:
+        async with serving() as broker:
+            alice = await Wire.open(broker.port)
+            for wrong in (1.5, True, [1]):
+                answer = await alice.ask({"op": "subscribe", "filter": "x > 3", "id": wrong})
+                assert answer is not None
+                assert answer["text"] == "'id' is a text or a whole number"
+            listed = await alice.ask({"op": "list", "id": 1})
+            assert listed is not None
+            assert listed["subscriptions"] == []
+
+    run(main())
+
+
 def test_bad_lines_in_a_row_end_the_connection_and_good_ones_in_between_do_not() -> None:
     async def main() -> None:
         async with serving(limits=Limits(bad_lines=3)) as broker:

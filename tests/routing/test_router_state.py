@@ -76,6 +76,16 @@ def test_types_come_along() -> None:
     assert restored.subscriptions("alice") == (item,)
 
 
+def test_types_of_a_leased_filter_that_another_one_covers_come_along() -> None:
+    """Its type was left out of the file, which could not be read then."""
+    types = pl.TypeHierarchy({"Stock": ["Quote"]})
+    router = Router(NEIGHBOURS, clock=Clock())
+    router.subscribe(parse_filter("exists type"), "I1")
+    router.subscribe(parse_filter("type isa Quote", types=types), "I1", ttl=5)
+    restored = Router.from_json(router.to_json(), clock=Clock())
+    assert restored.leases.next_end() == 5
+
+
 def spoiled(**changes: Any) -> str:
     router = Router(NEIGHBOURS)
     router.subscribe(parse_filter("x > 3"), "I1")
