@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Protocol, cast
+import logging
+from typing import TYPE_CHECKING, Final, Protocol, cast
 
 from posetlib.broker.lines import LineReader
 from posetlib.broker.protocol import error
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Connection", "Role"]
 
+_log: Final = logging.getLogger(__name__)
 # Seconds that the other end has to read its last line and to hang up.
 _LAST_WORDS = 3.0
 
@@ -97,6 +99,8 @@ class Connection(asyncio.Protocol):
         waiting = self._transport.get_write_buffer_size()
         if waiting > self.queue_limit:
             self._broker.metrics.slow += 1
+            # It may never read the last word, and whoever runs it asks why it hears nothing.
+            _log.warning("%s is cut off: it does not read, %s bytes wait", self.peer, waiting)
             self.end(
                 "slow",
                 f"cut off: {waiting} bytes waited to be read, and {self.queue_limit} may wait",

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import asyncio
 
+import pytest
+
 from posetlib.broker.settings import Limits
 
 from .running import Wire, run, serving, until
 
 
-def test_a_client_that_does_not_read_is_cut_off_and_nobody_else_notices() -> None:
+def test_a_client_that_does_not_read_is_cut_off_and_nobody_else_notices(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     async def main() -> None:
         async with serving(limits=Limits(queue=200_000)) as broker:
             slow, good = await Wire.open(broker.port), await Wire.open(broker.port)
@@ -49,3 +53,4 @@ def test_a_client_that_does_not_read_is_cut_off_and_nobody_else_notices() -> Non
             assert most < 200_000 + 2 * 262_144
 
     run(main())
+    assert "is cut off: it does not read" in caplog.text
