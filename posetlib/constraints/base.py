@@ -15,6 +15,7 @@ from fractions import Fraction
 from typing import Any, ClassVar, Final, TypeAlias, final
 
 from posetlib.constraints.extents import ANYWHERE, EVERYWHERE, Extent
+from posetlib.constraints.tokens import Tokens
 from posetlib.errors import EmptyConstraintError, FilterError
 from posetlib.values import MISSING, describe, shortened, value_text
 
@@ -120,6 +121,14 @@ class Constraint(ABC):
         predicate index and the positions in arrays.
         """
         return ANYWHERE
+
+    def tokens(self) -> tuple[Tokens, ...]:
+        """Return what the constraint asks of those that it covers, or that cover it; O(size).
+
+        Indexes compare tokens where extents say little (see ``tokens``). Without tokens, nothing
+        is asked.
+        """
+        return ()
 
     @property
     def is_number_range(self) -> bool:

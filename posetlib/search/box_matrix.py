@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from posetlib.graph.change import Item
 from posetlib.graph.nodes import Node
-from posetlib.search.boxes import UNBOUND, Axis, Box, Shape, inner_ends
+from posetlib.search.boxes import LARGEST, UNBOUND, Axis, Box, PartAxis, Shape, inner_ends
 from posetlib.search.probe import Probe
 
 __all__ = ["BoxMatrix", "EndMatrix", "upright"]
@@ -80,8 +80,11 @@ class _Inner(NamedTuple):
 
 
 def _all_ends(box: Box) -> tuple[float, ...]:
-    """Return the ends of a box, and then its inner ends."""
-    return (*box.ends(), *inner_ends(box))
+    """Return the ends of a box, then its inner ends, and last the ends on the wholes of its axes.
+
+    There it has no limit.
+    """
+    return (*box.ends(), *inner_ends(box), -LARGEST)
 
 
 def _rows_of(shape: Shape, rows: Mapping[Axis, int]) -> tuple[list[int], list[int], list[int]]:
@@ -106,6 +109,12 @@ def _rows_of(shape: Shape, rows: Mapping[Axis, int]) -> tuple[list[int], list[in
             places += (inner, inner + 1)
             ends += (inner_end, inner_end + 1)
             outer_ends += (inner_end, inner_end + 1)
+    for axis in shape.wholes:
+        start = rows.get(axis)
+        if start is not None and axis not in shape.axes:
+            places += (start, start + 1)
+            ends += (2 * first_inner, 2 * first_inner)
+            outer_ends += (2 * first_inner, 2 * first_inner)
     return places, ends, outer_ends
 
 
@@ -212,10 +221,12 @@ class BoxMatrix:
     def _add_rows(self, axes: list[Axis]) -> None:
         """Add two rows for each of some axes.
 
-        No node has an interval there yet, or an inner end that differs from its end.
+        No node has an interval there yet, but on a part, or an inner end that differs from its end.
         """
         for axis in axes:
             more = np.full((2, self._ends.shape[1]), UNBOUND)
+            parts = [node is not None and axis in node.box.shape.wholes for node in self._nodes]
+            more[:, parts] = -LARGEST
             if isinstance(axis, _Inner):
                 start = self._rows[axis.axis]
                 more[:] = self._ends[start : start + 2]
@@ -262,12 +273,34 @@ class BoxMatrix:
         view = self._view(probe.box.shape)
         if view.straight:
             return self._sweep(np.greater_equal, probe.column)
-        if not view.complete:
-            # The box has an interval on an axis on which no node has one, so it contains no box.
-            return _NO_PLACES
         # On other axes the box is unbound, and contains everything: these rows are not compared.
         column = np.array(_all_ends(probe.box))[view.outer_ends][:, None]
-        return self._sweep(np.greater_equal, column, view.rows)
+        if view.complete:
+            return self._sweep(np.greater_equal, column, view.rows)
+        # The box has an interval on an axis on which no node has one; only on parts of it, perhaps.
+        found = self._ends_on_parts(probe.box.shape)
+        if found is None:
+            return _NO_PLACES
+        inside = self._sweep(np.greater_equal, column, view.rows)
+        return inside[found[inside]]
+
+    def _ends_on_parts(self, shape: Shape) -> NDArray[np.bool_] | None:
+        """Return which nodes have intervals on parts of all axes that the matrix does not have.
+
+        None if no node has.
+        """
+        found = np.ones(self._used, dtype=bool)
+        for axis in shape.axes:
+            if axis not in self._rows:
+                rows = [
+                    row
+                    for part, row in self._rows.items()
+                    if isinstance(part, PartAxis) and part.whole == axis
+                ]
+                if not rows:
+                    return None
+                found &= np.logical_or.reduce(self._ends[rows, : self._used] > UNBOUND)
+        return found
 
     def _sweep(self, compare: Comparison, column: Column, rows: Places | None = None) -> Places:
         """Return the places whose ends compare as wanted with a column, in all rows or in some."""

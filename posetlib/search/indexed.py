@@ -21,7 +21,7 @@ from posetlib.graph.links import Links, LinksObserver
 from posetlib.graph.nodes import Node
 from posetlib.graph.paths import hangs_below, highest_of, in_order, lowest_of
 from posetlib.search.box_matrix import BoxMatrix
-from posetlib.search.boxes import Box, contains
+from posetlib.search.boxes import Box, contains, tokens_allow
 from posetlib.search.probe import Probe
 from posetlib.search.sieve import Sieve
 from posetlib.search.walking import Place, WalkingSearch, equivalent_among
@@ -461,26 +461,25 @@ def _covering(probe: Probe, nodes: Iterable[Node]) -> Iterator[Node]:
     """Yield the nodes that cover an item: by their boxes, and by tests where these do not tell."""
     mine = probe.box
     low, minus_high, low2, minus_high2 = mine.low, mine.minus_high, mine.low2, mine.minus_high2
-    more_ends, shape, gaps = mine.more_ends, mine.shape, mine.gaps
-    exact = shape.exact
+    more_ends, shape = mine.more_ends, mine.shape
+    exact, loose = shape.exact, shape.loose
     for node in nodes:
         box = node.box
         if box is None:
             good = probe.above(node)
-        elif box.shape is shape:
+        elif box.shape is shape and not loose:
             good = (
-                (exact or box.gaps | gaps == gaps)
-                and box.minus_high <= minus_high
+                box.minus_high <= minus_high
                 and box.minus_high2 <= minus_high2
                 and box.low <= low
                 and box.low2 <= low2
                 and (not more_ends or all(map(le, box.more_ends, more_ends)))
-                and (exact or probe.above(node))
+                and (exact or (tokens_allow(box, mine) and probe.above(node)))
             )
         elif exact and box.shape.exact:
             good = contains(box, mine)
         else:
-            good = shape.may_lie_in(box.shape) and box.gaps | gaps == gaps and probe.above(node)
+            good = shape.may_lie_in(box.shape) and tokens_allow(box, mine) and probe.above(node)
         if good:
             yield node
 
@@ -489,25 +488,24 @@ def _covered(probe: Probe, nodes: Iterable[Node]) -> Iterator[Node]:
     """Yield the nodes that an item covers: by their boxes, and by tests where these do not tell."""
     mine = probe.box
     low, minus_high, low2, minus_high2 = mine.low, mine.minus_high, mine.low2, mine.minus_high2
-    more_ends, shape, gaps = mine.more_ends, mine.shape, mine.gaps
-    exact = shape.exact
+    more_ends, shape = mine.more_ends, mine.shape
+    exact, loose = shape.exact, shape.loose
     for node in nodes:
         box = node.box
         if box is None:
             good = probe.below(node)
-        elif box.shape is shape:
+        elif box.shape is shape and not loose:
             good = (
-                (exact or box.gaps | gaps == box.gaps)
-                and minus_high <= box.minus_high
+                minus_high <= box.minus_high
                 and minus_high2 <= box.minus_high2
                 and low <= box.low
                 and low2 <= box.low2
                 and (not more_ends or all(map(le, more_ends, box.more_ends)))
-                and (exact or probe.below(node))
+                and (exact or (tokens_allow(mine, box) and probe.below(node)))
             )
         elif exact and box.shape.exact:
             good = contains(mine, box)
         else:
-            good = box.shape.may_lie_in(shape) and box.gaps | gaps == box.gaps and probe.below(node)
+            good = box.shape.may_lie_in(shape) and tokens_allow(mine, box) and probe.below(node)
         if good:
             yield node
