@@ -369,6 +369,15 @@ class BoxMatrix:
             self._nodes[above].tolist(),
         )
 
+    def chain_above(self, probe: Probe) -> tuple[Node, int] | None:
+        """Return the one lowest node that covers an item, and the number of all that cover it.
+
+        None if several are lowest, or there is none.
+        """
+        above = self._outside(probe)
+        lowest = self._nodes[self._lowest(above)].tolist() if len(above) else []
+        return (lowest[0], len(above)) if len(lowest) == 1 else None
+
     def strictly_above(self, node: Node) -> list[Node]:
         """Return the other nodes whose boxes contain the box of a node."""
         return self._others(np.less_equal, node)
@@ -391,39 +400,49 @@ class BoxMatrix:
     def _lowest(self, places: Places) -> Places:
         """Return those of some places whose boxes contain no other of these boxes."""
         columns = self._ends[:, places]
-        order = np.argsort(-_sizes(columns))
-        return places[np.sort(_extremes(columns, order, np.less_equal))]
+        return places[np.sort(_extremes(columns, -_sizes(columns), np.less_equal))]
 
     def _highest(self, places: Places) -> Places:
         """Return those of some places whose boxes lie in no other of these boxes."""
         columns = self._ends[:, places]
-        order = np.argsort(_sizes(columns))
-        return places[np.sort(_extremes(columns, order, np.greater_equal))]
+        return places[np.sort(_extremes(columns, _sizes(columns), np.greater_equal))]
 
 
 def _sizes(columns: EndMatrix) -> EndMatrix:
-    """Return the sum of each column: never greater than that of a box inside it."""
-    # An interval without limit ends at the largest float: the sum of two of these overflows.
-    with np.errstate(over="ignore"):
+    """Return a number for each column, seldom greater than that of a box inside it.
+
+    It is the sum of its ends. Beside an end without limit all others would be lost, so there is a
+    large step for each of these.
+    """
+    unlimited = columns <= -LARGEST
+    if not unlimited.any():
         return columns.sum(axis=0)  # type: ignore[no-any-return]
+    sums = np.where(unlimited, 0.0, columns).sum(axis=0)
+    return sums - np.count_nonzero(unlimited, axis=0) * (np.ptp(sums) + 1)  # type: ignore[no-any-return]
 
 
-def _extremes(columns: EndMatrix, order: Places, beyond: Comparison) -> Places:
+def _extremes(columns: EndMatrix, sizes: EndMatrix, beyond: Comparison) -> Places:
     """Return which columns are extreme: for which no other column is beyond them.
 
     For the lowest boxes, a column is beyond another one if it is inside it; for the highest, if it
-    is outside. ``order`` begins with columns that are probably extreme. All others are compared
-    with these *pivots*, and a column that has a pivot beyond it is excluded. A few pivots exclude
-    most columns.
+    is outside. Columns of small ``sizes`` are probably extreme. All others are compared with these
+    *pivots*, and a column that has a pivot beyond it is excluded. A few pivots exclude most
+    columns; in a chain, the first one excludes all others.
     """
-    candidates: list[Places] = []
+    if not len(sizes):
+        return _NO_PLACES
+    first = int(sizes.argmin())
+    out = np.logical_and.reduce(beyond(columns, columns[:, first, None]))
+    order = (~out).nonzero()[0]
+    order = order[sizes[order].argsort()]
+    candidates: list[Places] = [np.array([first])]
     while len(order):
         pivots, order = order[:_PIVOTS], order[_PIVOTS:]
         candidates.append(pivots)
         out = beyond(columns[:, None, order], columns[:, pivots, None])
         order = order[~np.logical_or.reduce(np.logical_and.reduce(out))]
     # A pivot may still have another pivot beyond it, of the same step or of a later one.
-    left = np.concatenate(candidates) if candidates else order
+    left = np.concatenate(candidates)
     pairs = beyond(columns[:, left, None], columns[:, None, left])
     out = np.logical_and.reduce(pairs)
     np.fill_diagonal(out, val=False)

@@ -69,6 +69,12 @@ _NO_ENDS: Final[frozenset[int]] = frozenset()
 _NO_AXES: Final[frozenset[Axis]] = frozenset()
 
 
+# An end of the outer box, the same one of the inner box, whether the two must differ, since the
+# outer interval is open there and the inner one is not, and whether they are high keys, of which
+# the outer one is the greater.
+_EndComparison: TypeAlias = tuple[int, int, bool, bool]
+
+
 class Shape:
     """The axes on which a box has its intervals, and which of their ends are open.
 
@@ -76,8 +82,8 @@ class Shape:
     """
 
     __slots__ = (
-        "_bits", "_comparisons", "_reach", "axes", "exact", "loose", "open_ends", "unknown",
-        "wholes",
+        "_bits", "_comparisons", "_reach", "axes", "decides", "exact", "loose", "open_ends",
+        "unknown", "wholes",
     )  # fmt: skip
 
     def __init__(
@@ -86,6 +92,7 @@ class Shape:
         wholes: frozenset[Axis],
         bits: tuple[int, int],
         exact: bool,
+        decides: bool,
         open_ends: frozenset[int],
         loose: frozenset[Axis],
         unknown: frozenset[Axis],
@@ -96,6 +103,9 @@ class Shape:
         #: Whether, among boxes of exact shapes, containing is covering, and items with equal boxes
         #: of one shape are equal.
         self.exact = exact
+        #: Whether, among boxes of such shapes, ``contains`` is covering: all exact ones, and those
+        #: whose keys tell what their ends do not.
+        self.decides = decides
         #: The numbers, in ``Box.ends``, of the ends that do not belong to their intervals.
         self.open_ends = open_ends
         #: The axes on which the item may be smaller than its interval: it may lie in a box with a
@@ -107,14 +117,12 @@ class Shape:
         # A bit for each axis, and the same with its wholes: all that a box around one can have.
         self._bits, self._reach = bits
         # Outer shape -> what to compare for one of its boxes to contain one of this shape.
-        self._comparisons: dict[Shape, list[tuple[int, int, bool]]] = {}
+        self._comparisons: dict[Shape, list[_EndComparison]] = {}
 
-    def comparison(self, outer: Shape) -> list[tuple[int, int, bool]] | None:
+    def comparison(self, outer: Shape) -> list[_EndComparison] | None:
         """Return what to compare for a box of another shape to contain one of this; remembered.
 
-        For each end of the outer box: its number, the number of this box's end, and whether the
-        two must differ, since the outer interval is open there and the inner one is not. None if
-        the outer box has an axis that this one has not.
+        None if the outer box has an axis that this one has not.
         """
         if not self.may_lie_in(outer):
             return None
@@ -125,10 +133,11 @@ class Shape:
                 if axis not in self.axes:
                     continue  # The whole axis of a part: its interval contains any on the part.
                 j = self.axes.index(axis)
+                keyed = isinstance(axis, PartAxis) and axis.keyed
                 for end in (0, 1):
                     mine, other = 2 * j + end, 2 * i + end
                     differ = other in outer.open_ends and mine not in self.open_ends
-                    found.append((other, mine, differ))
+                    found.append((other, mine, differ and not keyed, keyed and end == 1))
             if len(self._comparisons) >= _MAX_COMPARISONS:
                 self._comparisons.clear()
             self._comparisons[outer] = found
@@ -282,7 +291,7 @@ class Box:
 
 
 def contains(outer: Box, inner: Box) -> bool:
-    """Return whether a box contains another one, of any shapes; for exact shapes, if it covers.
+    """Return whether a box contains another one, of shapes that decide: whether it covers it.
 
     >>> shapes = Shapes()
     >>> above_3 = shapes.box([AxisInterval("x", 3, math.inf, open_low=True)], exact=True)
@@ -293,9 +302,10 @@ def contains(outer: Box, inner: Box) -> bool:
     comparison = inner.shape.comparison(outer.shape)
     if comparison is None:
         return False
-    outside, inside = outer.ends(), inner.ends()
-    for i, j, differ in comparison:
-        if outside[i] > inside[j] or (differ and outside[i] == inside[j]):
+    outside, inside = outer.sorting_ends(), inner.sorting_ends()
+    for i, j, differ, is_high_key in comparison:
+        one, other = (inside[j], outside[i]) if is_high_key else (outside[i], inside[j])
+        if one > other or (differ and one == other):
             return False
     return True
 
@@ -376,25 +386,28 @@ class Shapes:
         axes: tuple[Axis, ...],
         *,
         exact: bool,
+        decides: bool = False,
         open_ends: frozenset[int] = _NO_ENDS,
         loose: frozenset[Axis] = _NO_AXES,
         unknown: frozenset[Axis] = _NO_AXES,
     ) -> Shape:
         """Return the shape of boxes on some axes, in this order; see its attributes."""
-        key = (axes, exact, open_ends, loose, unknown)
+        decides = exact or decides
+        key = (axes, exact, decides, open_ends, loose, unknown)
         shape = self._shapes.get(key)
         if shape is None:
             wholes = frozenset(axis.whole for axis in axes if isinstance(axis, PartAxis))
             bits = (self._bits_of(axes), self._bits_of((*axes, *wholes)))
-            shape = Shape(axes, wholes, bits, exact, open_ends, loose, unknown)
+            shape = Shape(axes, wholes, bits, exact, decides, open_ends, loose, unknown)
             self._shapes[key] = shape
         return shape
 
-    def box(self, intervals: Sequence[AxisInterval], *, exact: bool) -> Box:
+    def box(self, intervals: Sequence[AxisInterval], *, exact: bool, decides: bool = False) -> Box:
         """Return the box of an item that has these intervals; O(axes + points).
 
         Equal sets of axes must come in the same order. ``exact``: whether items with exact boxes
-        cover one another just if their boxes do, and are equal if their boxes are.
+        cover one another just if their boxes do, and are equal if their boxes are. ``decides``:
+        whether this holds by their keys.
         """
         ends: list[float] = []
         opened = []
@@ -412,10 +425,13 @@ class Shapes:
                 unknown |= {each.axis}
             if each[3] is not None or each[6:8] != (None, None) or each[10] or each[11]:
                 marked = True
-        # Boxes that are not exact are a first sieve: which of their ends are open does not matter.
-        open_ends = frozenset(opened) if exact and opened else _NO_ENDS
+        # Boxes that decide nothing are a first sieve: which of their ends are open does not matter.
+        decides = exact or decides
+        open_ends = frozenset(opened) if decides and opened else _NO_ENDS
         axes = tuple([each[0] for each in intervals])
-        shape = self.shape(axes, exact=exact, open_ends=open_ends, loose=loose, unknown=unknown)
+        shape = self.shape(
+            axes, exact=exact, decides=decides, open_ends=open_ends, loose=loose, unknown=unknown
+        )
         marks = _marks_of(intervals, ends) if marked else None
         return self.box_of_ends(ends, shape, marks)
 

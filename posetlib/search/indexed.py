@@ -22,6 +22,7 @@ from posetlib.graph.nodes import Node
 from posetlib.graph.paths import hangs_below, highest_of, in_order, lowest_of
 from posetlib.search.box_matrix import BoxMatrix
 from posetlib.search.boxes import Box, contains, tokens_allow
+from posetlib.search.candidates import covered_among, covering_among
 from posetlib.search.probe import Probe
 from posetlib.search.sieve import Sieve
 from posetlib.search.walking import Place, WalkingSearch, equivalent_among
@@ -34,6 +35,8 @@ _LONG: Final = 40
 _SHORT: Final = 20
 # Tables of fewer nodes are walked.
 _FEW: Final = 64
+# Of more nodes than this that a sieve leaves, most answers are had from others.
+_FEW_LEFT: Final = 24
 # With more nodes than this that have no box, the whole table is walked.
 _MAX_BOXLESS: Final = 32
 
@@ -154,7 +157,10 @@ class IndexedSearch(LinksObserver):
         matrix = self._full_order(probe)
         if matrix is not None:
             return matrix.above(probe)
-        return list(_covering(probe, self._all_nodes().above(probe.box)))
+        left = list(self._all_nodes().above(probe.box))
+        return (
+            covering_among(probe, left) if len(left) > _FEW_LEFT else list(_covering(probe, left))
+        )
 
     def covered(self, probe: Probe) -> list[Node]:
         """Return every node that the item covers; O(n) in one sweep, or sifted."""
@@ -163,7 +169,8 @@ class IndexedSearch(LinksObserver):
         matrix = self._full_order(probe)
         if matrix is not None:
             return matrix.below(probe)
-        return list(_covered(probe, self._all_nodes().below(probe.box)))
+        left = list(self._all_nodes().below(probe.box))
+        return covered_among(probe, left) if len(left) > _FEW_LEFT else list(_covered(probe, left))
 
     def _is_walked(self, probe: Probe) -> bool:
         """Return whether a walk has fewer nodes to ask."""
@@ -346,6 +353,23 @@ class IndexedSearch(LinksObserver):
         child = self.first_above(probe, parent, prefers=prefers)
         return child, [] if child is not None else self.all_below(probe, parent)
 
+    def only_branch(self, probe: Probe) -> Node | None:
+        """Return the lowest node that covers the item, if all that cover it are above that one.
+
+        None if there is no such node, or if this is not known without a test.
+        """
+        matrix = self._full_order(probe)
+        found = None if matrix is None else matrix.chain_above(probe)
+        if found is None:
+            return None
+        lowest, count = found
+        # A covering node has covering ancestors only.
+        node = lowest
+        while node.parents:
+            node = node.parents[0]
+            count -= 1
+        return None if count else lowest
+
     def _sifted(self, sift: _Sift, probe: Probe, parent: Node) -> Iterable[Node]:
         """Return the children of a node that may be comparable, in the order of a walk."""
         part = probe.part
@@ -462,7 +486,7 @@ def _covering(probe: Probe, nodes: Iterable[Node]) -> Iterator[Node]:
     mine = probe.box
     low, minus_high, low2, minus_high2 = mine.low, mine.minus_high, mine.low2, mine.minus_high2
     more_ends, shape = mine.more_ends, mine.shape
-    exact, loose = shape.exact, shape.loose
+    exact, decides, loose = shape.exact, shape.decides, shape.loose
     for node in nodes:
         box = node.box
         if box is None:
@@ -474,9 +498,13 @@ def _covering(probe: Probe, nodes: Iterable[Node]) -> Iterator[Node]:
                 and box.low <= low
                 and box.low2 <= low2
                 and (not more_ends or all(map(le, box.more_ends, more_ends)))
-                and (exact or (tokens_allow(box, mine) and probe.above(node)))
+                and (
+                    exact
+                    or (decides and contains(box, mine))
+                    or (not decides and tokens_allow(box, mine) and probe.above(node))
+                )
             )
-        elif exact and box.shape.exact:
+        elif decides and box.shape.decides:
             good = contains(box, mine)
         else:
             good = shape.may_lie_in(box.shape) and tokens_allow(box, mine) and probe.above(node)
@@ -489,7 +517,7 @@ def _covered(probe: Probe, nodes: Iterable[Node]) -> Iterator[Node]:
     mine = probe.box
     low, minus_high, low2, minus_high2 = mine.low, mine.minus_high, mine.low2, mine.minus_high2
     more_ends, shape = mine.more_ends, mine.shape
-    exact, loose = shape.exact, shape.loose
+    exact, decides, loose = shape.exact, shape.decides, shape.loose
     for node in nodes:
         box = node.box
         if box is None:
@@ -501,9 +529,13 @@ def _covered(probe: Probe, nodes: Iterable[Node]) -> Iterator[Node]:
                 and low <= box.low
                 and low2 <= box.low2
                 and (not more_ends or all(map(le, more_ends, box.more_ends)))
-                and (exact or (tokens_allow(mine, box) and probe.below(node)))
+                and (
+                    exact
+                    or (decides and contains(mine, box))
+                    or (not decides and tokens_allow(mine, box) and probe.below(node))
+                )
             )
-        elif exact and box.shape.exact:
+        elif decides and box.shape.decides:
             good = contains(mine, box)
         else:
             good = box.shape.may_lie_in(shape) and tokens_allow(mine, box) and probe.below(node)

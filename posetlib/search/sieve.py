@@ -195,6 +195,14 @@ class _AxisSets:
         """Return the nodes with an interval on this axis."""
         return self._low.everything()
 
+    def other_points(self, marks: Marks, axis: Axis) -> int:
+        """Return the nodes of one value that an item does not list that lists its values."""
+        for tokens in marks.up if self._all_points and axis in marks.listed else ():
+            if tokens.family == axis and tokens.held is not None:
+                listed = [self._points[value] for value in tokens.held if value in self._points]
+                return self._all_points & ~mask_of(list(chain.from_iterable(listed)), _PIECE)
+        return 0
+
     def values_of(self, low: float, minus_high: float) -> frozenset[Token]:
         """Return the values of an item in an interval that lists none: one, or many."""
         return frozenset({low}) if low == -minus_high else _MANY
@@ -524,6 +532,8 @@ class Sieve:
         left = self._boxed
         for sets, i, parts, whole in plan.inside:
             found = 0 if sets is None else sets.inside(ends[i], ends[i + 1]) | sets.loose
+            if marks is not None and sets is not None and marks.listed:
+                found &= ~sets.other_points(marks, shape.axes[i // 2])
             for part in parts:
                 found |= part.present()
             if self._unknown:

@@ -95,12 +95,13 @@ class FilterBoxes:
 
     def _hull(self, item: Filter) -> Box:
         intervals: list[AxisInterval] = []
-        exact = True
+        exact = decides = True
         for name, constraint in zip(item.attributes, item.terms, strict=True):
-            interval, is_exact = _hull_of(name, constraint)
+            interval, is_exact, keys_are_exact = _hull_of(name, constraint)
             intervals.append(interval)
             exact = exact and is_exact
-        return self._shapes.box(intervals, exact=exact)
+            decides = decides and keys_are_exact
+        return self._shapes.box(intervals, exact=exact, decides=decides)
 
 
 def _covers_by_constraints(item: object) -> TypeGuard[Filter]:
@@ -123,25 +124,30 @@ def _nearest(value: Number) -> float:
         return LARGEST if value > 0 else -LARGEST
 
 
-def _hull_of(name: str, constraint: Constraint) -> tuple[AxisInterval, bool]:
-    """Return an interval around the values of a constraint, and whether it tells all of them."""
+def _hull_of(name: str, constraint: Constraint) -> tuple[AxisInterval, bool, bool]:
+    """Return an interval around the values of a constraint.
+
+    Also whether it tells all of them, and whether it does so by its keys.
+    """
     if isinstance(constraint, Exists):
-        return AxisInterval(name, -_INF, _INF), True
+        return AxisInterval(name, -_INF, _INF), True, True
     extent = constraint.extent()
     domain = extent.domain
     if domain is None or not (extent.tight or domain == "string"):
         down, up = _tokens_of(name, constraint)
-        return AxisInterval(name, -_INF, _INF, unknown=True, down=down, up=up), False
-    if domain == "number":
-        return _number_hull(PartAxis(name, domain), extent)
+        return AxisInterval(name, -_INF, _INF, unknown=True, down=down, up=up), False, False
     if domain == "string":
         return _string_hull(PartAxis(name, domain, keyed=True), extent, constraint)
     axis = PartAxis(name, domain)
+    if domain == "number":
+        interval, exact = _number_hull(axis, extent)
+        return interval, exact, exact
     if domain == "bool":
         values = [i for i, answer in enumerate(extent.booleans) if answer is not Answer.NO]
-        return AxisInterval(axis, values[0], values[-1]), extent.comparable
+        exact = extent.comparable
+        return AxisInterval(axis, values[0], values[-1]), exact, exact
     down, up = _tokens_of(axis, constraint)
-    return AxisInterval(axis, -_INF, _INF, down=down, up=up), False
+    return AxisInterval(axis, -_INF, _INF, down=down, up=up), False, False
 
 
 def _tokens_of(
@@ -217,12 +223,12 @@ def _rounded(low: Number, high: Number) -> tuple[float, float]:
 
 def _string_hull(
     axis: PartAxis, extent: Extent, constraint: Constraint
-) -> tuple[AxisInterval, bool]:
+) -> tuple[AxisInterval, bool, bool]:
     """Return the interval of the numbers of strings, and whether it tells all of the strings.
 
-    It does if there is one piece, and both its ends are short: a string is short if its number
-    tells it from all others. A cut just after a short string is an open low end, or a closed high
-    one; every string between is longer, and has a greater number.
+    Its keys, which are its cuts, do if there is one piece. Its ends do if they are short besides: a
+    string is short if its number tells it from all others. A cut just after a short string is an
+    open low end, or a closed high one; every string between is longer, and has a greater number.
     """
     pieces = extent.strings
     low: str = pieces[0].low
@@ -231,13 +237,8 @@ def _string_hull(
     least = low[:-1] if after_low else low
     closed_high = last is TOP or last.endswith("\0")
     most: str | None = None if last is TOP else last[:-1] if closed_high else last
-    exact = (
-        extent.comparable
-        and len(pieces) == 1
-        and pieces[0].sure
-        and _is_short(least)
-        and (most is None or _is_short(most))
-    )
+    keys_are_exact = extent.comparable and len(pieces) == 1 and pieces[0].sure
+    exact = keys_are_exact and _is_short(least) and (most is None or _is_short(most))
     highest = _INF if most is None else _number_of(most)
     points = _few_strings(pieces) or None
     down, up = _tokens_of(axis, constraint)
@@ -261,7 +262,7 @@ def _string_hull(
         down=down,
         up=up,
     )
-    return made, exact
+    return made, exact, keys_are_exact
 
 
 def _is_short(text: str) -> bool:
