@@ -139,6 +139,11 @@ class Constraint(ABC):
         """
         return False
 
+    @property
+    def is_interval(self) -> bool:
+        """Whether the values are known, without much ado, to be one interval of an order."""
+        return self.is_number_range
+
     def is_integral(self) -> bool:
         """Return whether all values are known to be integers."""
         return False

@@ -259,6 +259,10 @@ class Strings(Constraint):
     def is_canonical(self) -> bool:
         return self._pairs is not None
 
+    @property
+    def is_interval(self) -> bool:
+        return self._pairs is not None and len(self._pairs) == 1
+
     def extent(self) -> Extent:
         if self._pairs is not None:
             sure = tuple(Piece(low, high, True) for low, high in self._pairs)

@@ -30,6 +30,9 @@ Comparison = Callable[[Any, Any], Any]
 _ROOM: Final = 8
 # Axes of a matrix at most, to bound its memory. A node with a further axis is not taken in.
 _MAX_AXES: Final = 64
+# A matrix of more axes than this, and of more ends altogether, is wide: sweeps take long.
+_NARROW: Final = 4
+_LONG_SWEEP: Final = 2_000
 # Boxes with which all others are compared at a time, to exclude many of them (see ``_extremes``).
 _PIVOTS: Final = 8
 # Shapes of which the view is remembered. When there are more, all views are forgotten.
@@ -170,6 +173,11 @@ class BoxMatrix:
     def all_exact(self) -> bool:
         """Whether all nodes were taken in, so that the answers are complete."""
         return not self._inexact
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether there are many rows, so that a sweep takes long."""
+        return len(self._rows) > _NARROW and len(self._places) * len(self._rows) > _LONG_SWEEP
 
     # -- changing ----------------------------------------------------------------------------------
 
@@ -369,14 +377,10 @@ class BoxMatrix:
             self._nodes[above].tolist(),
         )
 
-    def chain_above(self, probe: Probe) -> tuple[Node, int] | None:
-        """Return the one lowest node that covers an item, and the number of all that cover it.
-
-        None if several are lowest, or there is none.
-        """
+    def chain_above(self, probe: Probe) -> tuple[list[Node], int]:
+        """Return the lowest nodes that cover an item, and the number of all that cover it."""
         above = self._outside(probe)
-        lowest = self._nodes[self._lowest(above)].tolist() if len(above) else []
-        return (lowest[0], len(above)) if len(lowest) == 1 else None
+        return self._nodes[self._lowest(above)].tolist(), len(above)
 
     def strictly_above(self, node: Node) -> list[Node]:
         """Return the other nodes whose boxes contain the box of a node."""

@@ -26,6 +26,7 @@ __all__ = [
     "AxisInterval",
     "Box",
     "BoxReader",
+    "LateBox",
     "Marks",
     "PartAxis",
     "Pieces",
@@ -249,7 +250,9 @@ class Box:
     ``marks`` are what is known beyond intervals, None for most boxes.
     """
 
-    __slots__ = ("low", "low2", "marks", "minus_high", "minus_high2", "more_ends", "shape")
+    __slots__ = (
+        "_make", "low", "low2", "marks", "minus_high", "minus_high2", "more_ends", "shape",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -288,6 +291,36 @@ class Box:
 
     def __repr__(self) -> str:
         return f"<Box {dict(zip(self.shape.axes, _pairs(self.ends()), strict=True))}>"
+
+
+class LateBox(Box):
+    """A box that is made when it is first looked at: in short lists, a test costs less.
+
+    From then on it is a plain ``Box``.
+
+    >>> shapes = Shapes()
+    >>> late = LateBox(lambda: shapes.box([AxisInterval("x", 0, 9)], exact=True))
+    >>> type(late).__name__, late.low, type(late).__name__
+    ('LateBox', 0, 'Box')
+    """
+
+    __slots__ = ()
+
+    def __init__(self, make: Callable[[], Box]) -> None:
+        self._make = make
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in Box.__slots__:
+            raise AttributeError(name)
+        made = self._make()
+        self.low, self.minus_high = made.low, made.minus_high
+        self.low2, self.minus_high2 = made.low2, made.minus_high2
+        self.more_ends = made.more_ends
+        self.shape = made.shape
+        self.marks = made.marks
+        del self._make
+        self.__class__ = Box
+        return getattr(self, name)
 
 
 def contains(outer: Box, inner: Box) -> bool:
@@ -423,7 +456,13 @@ class Shapes:
                 loose |= {each.axis}
             if each.unknown:
                 unknown |= {each.axis}
-            if each[3] is not None or each[6:8] != (None, None) or each[10] or each[11]:
+            if (
+                each.points is not None
+                or each.keys is not None
+                or each.pieces is not None
+                or each.down
+                or each.up
+            ):
                 marked = True
         # Boxes that decide nothing are a first sieve: which of their ends are open does not matter.
         decides = exact or decides

@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from math import gcd
 from operator import attrgetter
-from typing import Final
+from typing import Final, NamedTuple
 
-from posetlib.graph.nodes import Node
+from posetlib.graph.nodes import Node, Nodes
 from posetlib.search.boxes import contains, tokens_allow
 from posetlib.search.probe import Probe
 
-__all__ = ["covered_among", "covering_among"]
+__all__ = ["Among", "covered_among", "covering_among"]
 
 _SERIAL: Final = attrgetter("serial")
 _PARENTS: Final = attrgetter("parents")
@@ -25,28 +25,36 @@ _CHILDREN: Final = attrgetter("children")
 _MAX_LINKS: Final = 64
 
 
-def covering_among(probe: Probe, candidates: list[Node]) -> list[Node]:
-    """Return the candidates that cover an item, in order.
+class Among(NamedTuple):
+    """Some nodes, all of which cover an item, or all of which it covers."""
 
-    All nodes that cover it are among them.
-    """
+    #: All of them, in order.
+    nodes: list[Node]
+    #: Those nearest to the item, in order.
+    nearest: list[Node]
+
+
+def covering_among(probe: Probe, candidates: list[Node]) -> Among:
+    """Return the candidates that cover an item; all nodes that cover it are candidates."""
     return _settled(candidates, lambda node: _covers(probe, node), _PARENTS, _CHILDREN)
 
 
-def covered_among(probe: Probe, candidates: list[Node]) -> list[Node]:
-    """Return the candidates that an item covers, in order; all that it covers are among them."""
+def covered_among(probe: Probe, candidates: list[Node]) -> Among:
+    """Return the candidates that an item covers; all nodes that it covers are candidates."""
     return _settled(candidates, lambda node: _is_covered(probe, node), _CHILDREN, _PARENTS)
 
 
 def _settled(
     candidates: list[Node],
     holds: Callable[[Node], bool],
-    settles_if_so: Callable[[Node], list[Node]],
-    settles_if_not: Callable[[Node], list[Node]],
-) -> list[Node]:
+    settles_if_so: Callable[[Node], Nodes],
+    settles_if_not: Callable[[Node], Nodes],
+) -> Among:
     """Return the candidates for which something holds; a yes and a no spread along the links."""
     waiting = set(candidates)
     found: list[Node] = []
+    # The nodes with a yes of their own to which no other one has spread.
+    nearest: dict[Node, None] = {}
     for node in _scattered(candidates):
         if node not in waiting:
             continue
@@ -54,12 +62,15 @@ def _settled(
         stack = [node]
         if holds(node):
             found.append(node)
+            nearest[node] = None
             while stack:
                 for other in settles_if_so(stack.pop()):
                     if other in waiting:
                         waiting.discard(other)
                         found.append(other)
                         stack.append(other)
+                    elif other in nearest:
+                        del nearest[other]
         else:
             while stack:
                 others = settles_if_not(stack.pop())
@@ -69,7 +80,7 @@ def _settled(
                             waiting.discard(other)
                             stack.append(other)
     found.sort(key=_SERIAL)
-    return found
+    return Among(found, sorted(nearest, key=_SERIAL))
 
 
 def _scattered(nodes: list[Node]) -> Iterator[Node]:

@@ -35,6 +35,8 @@ _MAX_AXES: Final = 64
 # Nodes for which a new sieve has places beyond twice its nodes, so that a small one is not laid out
 # anew after every few adds.
 _ROOM: Final = 16
+# How often a sieve is asked before it is judged by what it let through.
+_TRIALS: Final = 32
 # Shapes of which the plan is remembered. When there are more, all plans are forgotten.
 _MAX_PLANS: Final = 4096
 # Bits of a set that are handled at a time (see ``posetlib.bits.PIECE``), and as many ones.
@@ -311,12 +313,14 @@ class Sieve:
     """
 
     __slots__ = (
+        "_asked",
         "_axes",
         "_boxed",
         "_boxless",
         "_count",
         "_families",
         "_late",
+        "_let_through",
         "_newest",
         "_nodes",
         "_places",
@@ -326,10 +330,18 @@ class Sieve:
     )  # fmt: skip
 
     def __init__(self, nodes: Iterable[Node]) -> None:
+        #: How often the sieve was asked, up to so many times, and how many nodes it let through.
+        self._asked = 0
+        self._let_through = 0
         self._lay_out(nodes)
 
     def __len__(self) -> int:
         return self._count
+
+    @property
+    def is_useless(self) -> bool:
+        """Whether it was asked a few times, and let most nodes through."""
+        return self._asked >= _TRIALS and self._let_through > self._asked * self._count // 2
 
     @property
     def boxless(self) -> int:
@@ -488,14 +500,21 @@ class Sieve:
 
         A covering node has no interval on an axis that the box does not have.
         """
-        return self._at(self.bits_above(box))
+        return self._at(self._noted(self.bits_above(box)))
 
     def below(self, box: Box) -> Iterator[Node]:
         """Return the nodes that the item of a box may cover, in order: O(axes) operations on sets.
 
         A covered node has an interval on every axis of the box.
         """
-        return self._at(self.bits_below(box))
+        return self._at(self._noted(self.bits_below(box)))
+
+    def _noted(self, bits: int) -> int:
+        """Return some nodes that are let through, after noting how many they are."""
+        if self._asked < _TRIALS:
+            self._asked += 1
+            self._let_through += bits.bit_count()
+        return bits
 
     def bits_above(self, box: Box) -> int:
         """Return the nodes of ``above`` as bits."""

@@ -244,7 +244,7 @@ class WalkingSearch:
         return child, [] if child is not None else self.all_below(probe, parent)
 
     def only_branch(self, probe: Probe) -> Node | None:
-        """Return None: without an index, it is not known if all that cover an item are one branch."""
+        """Return None: without an index, it is not known if what covers an item is one branch."""
         return None
 
     # -- what an interface holds -------------------------------------------------------------------

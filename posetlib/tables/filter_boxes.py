@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Iterable, Sequence
+from functools import partial
 from itertools import pairwise
 from typing import Any, Final, TypeGuard
 
@@ -22,6 +23,7 @@ from posetlib.search.boxes import (
     LARGEST,
     AxisInterval,
     Box,
+    LateBox,
     PartAxis,
     Pieces,
     Shape,
@@ -74,7 +76,9 @@ class FilterBoxes:
         ends: list[float] = []
         for constraint in item.terms:
             if not constraint.is_number_range:
-                return self._hull(item)
+                if all(each.is_interval for each in item.terms):
+                    return self._hull(item)
+                return LateBox(partial(self._hull, item))
             low, high = constraint.low, constraint.high
             if type(low) is not float:
                 low = _as_float(low)
