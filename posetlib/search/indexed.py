@@ -84,7 +84,7 @@ class _Sieves(dict[Hashable, Sieve]):
         return sift(sieve, probe.box)
 
     def is_short(self, owner: Hashable, nodes: Collection[Node]) -> bool:
-        """Return whether it takes longer to make a box, and to sift a list by it, than to scan it."""
+        """Return whether to scan a list is faster than to make a box, and to sift by it."""
         return len(nodes) < _LONG_FOR_LATE or len(nodes) < self._idle.get(owner, 0)
 
     def remove(self, owner: Hashable, node: Node) -> None:
