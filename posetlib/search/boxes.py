@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable, Sequence
-from typing import Any, Final, NamedTuple, Protocol, TypeAlias
+from typing import Any, ClassVar, Final, NamedTuple, Protocol, TypeAlias
 
 __all__ = [
     "LARGEST",
@@ -250,6 +250,9 @@ class Box:
     ``marks`` are what is known beyond intervals, None for most boxes.
     """
 
+    #: Whether it is still to be made.
+    is_late: ClassVar[bool] = False
+
     __slots__ = (
         "_make", "low", "low2", "marks", "minus_high", "minus_high2", "more_ends", "shape",
     )  # fmt: skip
@@ -305,6 +308,7 @@ class LateBox(Box):
     """
 
     __slots__ = ()
+    is_late = True
 
     def __init__(self, make: Callable[[], Box]) -> None:
         self._make = make

@@ -21,7 +21,7 @@ from posetlib.graph.links import Links, LinksObserver
 from posetlib.graph.nodes import Node
 from posetlib.graph.paths import hangs_below, highest_of, in_order, lowest_of
 from posetlib.search.box_matrix import BoxMatrix
-from posetlib.search.boxes import Box, LateBox, contains, tokens_allow
+from posetlib.search.boxes import Box, contains, tokens_allow
 from posetlib.search.candidates import Among, covered_among, covering_among
 from posetlib.search.probe import Probe
 from posetlib.search.sieve import Sieve
@@ -241,7 +241,12 @@ class IndexedSearch(LinksObserver):
 
     def equivalent(self, probe: Probe) -> Node | None:
         """Return the node that the item covers and that covers the item."""
-        return equivalent_among(probe, lowest_of(self.above(probe)))
+        if self._is_walked(probe):
+            return self._walking.equivalent(probe)
+        if self._full_order(probe) is not None:
+            return equivalent_among(probe, lowest_of(self.above(probe)))
+        left = self._all_nodes().around_and_inside(probe.box)
+        return next((node for node in left if probe.above(node) and probe.below(node)), None)
 
     # -- the full order ----------------------------------------------------------------------------
 
@@ -336,7 +341,7 @@ class IndexedSearch(LinksObserver):
         """
         children = parent.children
         box = probe.box
-        if box is None or (type(box) is LateBox and self._children.is_short(parent, children)):
+        if box is None or (box.is_late and self._children.is_short(parent, children)):
             return self._walking.first_above(probe, parent, prefers=prefers, skip=skip)
         if not children:
             return None
@@ -374,7 +379,7 @@ class IndexedSearch(LinksObserver):
         """Return the children of a node that the item covers, in order."""
         children = parent.children
         box = probe.box
-        if box is None or among is not None or (type(box) is LateBox and len(children) < _LONG):
+        if box is None or among is not None or (box.is_late and len(children) < _LONG):
             return self._walking.all_below(probe, parent, among=among, skip=skip)
         if not children:
             return []
@@ -394,7 +399,7 @@ class IndexedSearch(LinksObserver):
         if not children:
             return None, []
         box = probe.box
-        if box is None or (type(box) is LateBox and self._children.is_short(parent, children)):
+        if box is None or (box.is_late and self._children.is_short(parent, children)):
             return self._walking.next_down(probe, parent, prefers=prefers)
         if prefers is None and probe.part is None and box.shape.exact and not box.more_ends:
             left = self._children.sifted(Sieve.above, probe, parent, children)
@@ -413,7 +418,7 @@ class IndexedSearch(LinksObserver):
         None if there is no such node, or if this is not known without a test.
         """
         matrix = self._full_order(probe)
-        if matrix is not None:
+        if matrix is not None and not matrix.is_wide:
             lowest, count = matrix.chain_above(probe)
         elif not self._is_walked(probe) and probe.box.shape.decides:
             above = self._sifted_above(probe)

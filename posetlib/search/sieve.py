@@ -509,6 +509,11 @@ class Sieve:
         """
         return self._at(self._noted(self.bits_below(box)))
 
+    def around_and_inside(self, box: Box) -> Iterator[Node]:
+        """Return the nodes that may both cover the item of a box and be covered by it, in order."""
+        above = self.bits_above(box)
+        return self._at(above & self.bits_below(box) if above else 0)
+
     def _noted(self, bits: int) -> int:
         """Return some nodes that are let through, after noting how many they are."""
         if self._asked < _TRIALS:

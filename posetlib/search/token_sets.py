@@ -42,12 +42,36 @@ class _Places(dict[Token, "list[int] | int"]):
         else:
             self[token] = mask_of([*found, place])
 
-    def under(self, token: Token) -> int:
-        """Return the places under a token, as bits."""
-        found = self.get(token)
-        if found is None:
-            return 0
-        return found if isinstance(found, int) else mask_of(found)
+    def under_any(self, tokens: Iterable[Token]) -> int:
+        """Return the places under at least one of some tokens."""
+        bits = 0
+        places: list[int] = []
+        for token in tokens:
+            found = self.get(token)
+            if isinstance(found, int):
+                bits |= found
+            elif found is not None:
+                places += found
+        return bits | mask_of(places) if places else bits
+
+    def under_all(self, tokens: Iterable[Token]) -> int:
+        """Return the places under all of some tokens, of which there is at least one."""
+        bits: int | None = None
+        places: set[int] | None = None
+        for token in tokens:
+            found = self.get(token)
+            if found is None:
+                return 0
+            if isinstance(found, int):
+                bits = found if bits is None else bits & found
+            else:
+                places = set(found) if places is None else places.intersection(found)
+                if not places:
+                    return 0
+        if places is None:
+            return bits or 0
+        listed = mask_of(list(places))
+        return listed if bits is None else bits & listed
 
     def count(self, token: Token) -> int:
         """Return about how many places a token has."""
@@ -101,7 +125,7 @@ class TokenSets:
         held = tokens.held
         if held is None:
             return 0
-        return self._asking & ~_union(map(self._by_asked.under, held & self._by_asked.keys()))
+        return self._asking & ~self._by_asked.under_any(held)
 
     def not_holding(self, asked: frozenset[Token]) -> int:
         """Return the nodes of which it is known that they do not hold all that is asked for."""
@@ -114,12 +138,7 @@ class TokenSets:
             self._by_held = by_held
         if not self._knowing:
             return 0
-        holding = self._knowing
-        for token in asked:
-            holding &= by_held.under(token)
-            if not holding:
-                break
-        return self._knowing & ~holding
+        return self._knowing & ~by_held.under_all(asked)
 
 
 def _rarest(asked: frozenset[Token], places: _Places) -> Token:
@@ -128,10 +147,3 @@ def _rarest(asked: frozenset[Token], places: _Places) -> Token:
         (token,) = asked
         return token
     return min(asked, key=lambda token: (places.count(token), str(token)))
-
-
-def _union(masks: Iterable[int]) -> int:
-    union = 0
-    for mask in masks:
-        union |= mask
-    return union
