@@ -15,6 +15,7 @@ from fractions import Fraction
 from typing import Any, ClassVar, Final, TypeAlias, final
 
 from posetlib.constraints.extents import ANYWHERE, EVERYWHERE, Extent
+from posetlib.constraints.tokens import Tokens
 from posetlib.errors import EmptyConstraintError, FilterError
 from posetlib.values import MISSING, describe, shortened, value_text
 
@@ -121,6 +122,14 @@ class Constraint(ABC):
         """
         return ANYWHERE
 
+    def tokens(self) -> tuple[Tokens, ...]:
+        """Return what the constraint asks of those that it covers, or that cover it; O(size).
+
+        Indexes compare tokens where extents say little (see ``tokens``). Without tokens, nothing
+        is asked.
+        """
+        return ()
+
     @property
     def is_number_range(self) -> bool:
         """Whether the values are exactly the numbers from `low` to `high`, both included.
@@ -129,6 +138,11 @@ class Constraint(ABC):
         `high` directly, which is faster than building an extent.
         """
         return False
+
+    @property
+    def is_interval(self) -> bool:
+        """Whether the values are known, without much ado, to be one interval of an order."""
+        return self.is_number_range
 
     def is_integral(self) -> bool:
         """Return whether all values are known to be integers."""

@@ -75,6 +75,10 @@ class Booleans(Constraint):
     def is_canonical(self) -> bool:
         return True
 
+    @property
+    def is_interval(self) -> bool:
+        return True
+
     def extent(self) -> Extent:
         for_false, for_true = (
             Answer.YES if value in self.values else Answer.NO for value in (False, True)

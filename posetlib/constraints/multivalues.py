@@ -17,6 +17,7 @@ from posetlib.constraints import decision_diagrams as diagrams
 from posetlib.constraints.base import Constraint, register_kind
 from posetlib.constraints.decision_diagrams import FALSE, TRUE, Diagram, Key
 from posetlib.constraints.extents import Answer, Extent
+from posetlib.constraints.tokens import MANY, Tokens
 from posetlib.errors import EmptyConstraintError, FilterError, TooComplexError
 from posetlib.values import (
     MISSING,
@@ -44,6 +45,10 @@ _MAX_WIDTH: Final = 64
 _EXTENT_OF_SETS: Final = Extent(others=Answer.MAYBE, tight=True)
 # Accepts the sets without unnamed elements: the diagram of every "subset".
 _ONLY_NAMED: Final = diagrams.every_of((), (_UNNAMED,))
+# The most elements of which tokens are made (see `posetlib.constraints.tokens`).
+_MAX_TOKENS: Final = 64
+_NONE: Final[frozenset[Any]] = frozenset()
+_MANY_ELEMENTS: Final[frozenset[Any]] = frozenset({MANY})
 _TOO_COMPLEX: Final = "too complex: this combination of conditions on a set"
 
 
@@ -192,6 +197,9 @@ class MultiValues(Constraint):
 
     def extent(self) -> Extent:
         return _EXTENT_OF_SETS
+
+    def tokens(self) -> tuple[Tokens, ...]:
+        return _tokens_of(self.named, self._form, self.diagram)
 
     def is_whole_domain(self) -> bool:
         return self.diagram == TRUE
@@ -437,6 +445,53 @@ _OVERLAPS: Final[dict[tuple[_Form, _Form], _SetRule]] = {
     (_Form.OVERLAPS, _Form.SUBSET): _meet,
     (_Form.SUBSET, _Form.OVERLAPS): _meet,
 }
+
+
+def _tokens_of(named: frozenset[Key], form: _Form | None, diagram: Diagram) -> tuple[Tokens, ...]:
+    """Return the elements that all sets have, those that no set has, and the sets of one element.
+
+    The last are asked of every constraint that covers this one.
+    """
+    lacked: frozenset[Key] | None = _NONE
+    alone: frozenset[Any] | None
+    if form is _Form.SUPERSET:
+        had, alone = named, named if len(named) == 1 else _NONE
+    elif form is _Form.DISJOINT or form is _Form.ALL:
+        had, lacked, alone = _NONE, named, None
+    elif form is _Form.OVERLAPS:
+        had, alone = _NONE, named
+    elif form is _Form.SUBSET:
+        # No set has any other element.
+        had, lacked, alone = _NONE, None, named
+    elif _is_open_cube(diagram):
+        had = frozenset(diagrams.forced(diagram, True))
+        lacked = frozenset(diagrams.forced(diagram, False))
+        alone = None if not had else had if len(had) == 1 else _NONE
+    else:
+        return ()
+    asked_alone = _MANY_ELEMENTS if alone is None else alone
+    return (
+        Tokens("has", False, _some_of(had), had if len(had) <= _MAX_TOKENS else None),
+        Tokens(
+            "lacks",
+            False,
+            _some_of(lacked or _NONE),
+            None if lacked is None or len(lacked) > _MAX_TOKENS else lacked,
+        ),
+        Tokens(
+            "alone",
+            True,
+            _some_of(asked_alone),
+            None if alone is None or len(alone) > _MAX_TOKENS else alone,
+        ),
+    )
+
+
+def _some_of(elements: frozenset[Any]) -> frozenset[Any]:
+    """Return all elements if they are few, otherwise some of them."""
+    if len(elements) <= _MAX_TOKENS:
+        return elements
+    return frozenset(sorted(elements)[:_MAX_TOKENS])
 
 
 def _set_of(path: dict[Key, bool], named: frozenset[Key]) -> list[Any]:

@@ -178,6 +178,11 @@ class Numbers(Constraint):
     def is_number_range(self) -> bool:
         return self._parts is None
 
+    @property
+    def is_interval(self) -> bool:
+        parts = self._parts
+        return parts is None or (len(parts[0]) == 1 and not parts[1])
+
     def is_integral(self) -> bool:
         return not self.intervals
 

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from typing import Any, Final, final
 
 from posetlib.constraints.base import Constraint, register_kind
+from posetlib.constraints.tokens import Tokens
 from posetlib.errors import EmptyConstraintError, FilterError
 from posetlib.names import check_name, name_text
 from posetlib.values import MISSING, domain_of, exact, lookup
@@ -130,6 +131,10 @@ class Placeholder(Constraint):
 
     def references(self) -> tuple[str, ...]:
         return (self.attribute,)
+
+    def tokens(self) -> tuple[Tokens, ...]:
+        named: frozenset[Any] = frozenset({self.attribute})
+        return (Tokens("named", False, named, named),)
 
     def contradicts_itself(self, name: str) -> bool:
         return self.attribute == name and "=" not in self.relations

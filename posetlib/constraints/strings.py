@@ -34,6 +34,7 @@ from posetlib.constraints.string_forms import (
     sample_strings,
     simplified,
 )
+from posetlib.constraints.tokens import Tokens, of_texts, wanted_of
 from posetlib.errors import EmptyConstraintError, FilterError, TooComplexError
 from posetlib.values import MISSING, check_string, is_text, value_text
 
@@ -41,6 +42,8 @@ __all__ = ["ALL_STRINGS", "Strings"]
 
 # The longest suffix or substring, in characters. It bounds the size of one automaton.
 _MAX_PATTERN: Final = 500
+# Of the strings above any smaller one, two are this one and the next single character.
+_LATE: Final = "\U0010fffe"
 
 
 @final
@@ -256,6 +259,10 @@ class Strings(Constraint):
     def is_canonical(self) -> bool:
         return self._pairs is not None
 
+    @property
+    def is_interval(self) -> bool:
+        return self._pairs is not None and len(self._pairs) == 1
+
     def extent(self) -> Extent:
         if self._pairs is not None:
             sure = tuple(Piece(low, high, True) for low, high in self._pairs)
@@ -263,6 +270,40 @@ class Strings(Constraint):
         # With patterns, there may be no string near the end of an interval: this is not tight.
         around = intervals.normal(pair for term in self.terms for pair in term.pairs)
         return Extent(strings=tuple(Piece(low, high, False) for low, high in around))
+
+    def tokens(self) -> tuple[Tokens, ...]:
+        asked: frozenset[Any] = frozenset()
+        if self._pairs is None and len(self.terms) == 1:
+            asked = frozenset().union(
+                *(
+                    wanted_of(pattern.text, at_end=pattern.kind == "suffix")
+                    for pattern in self.terms[0].having
+                )
+            )
+        # Most tables have no patterns, and then nobody asks which tokens are held.
+        return (Tokens("parts", False, asked, self._held_tokens),)
+
+    def _held_tokens(self) -> frozenset[Any] | None:
+        """Return the parts and endings that all strings have, None if they are not known."""
+        if self.matches(""):
+            return frozenset()
+        pairs = self._pairs
+        if pairs is None:
+            term = self.terms[0]
+            if len(self.terms) > 1 or not is_single_pattern(term):
+                return None
+            # A single pattern that the empty string does not satisfy is one to have.
+            (pattern,) = term.having
+            return of_texts([pattern.text], at_end=pattern.kind == "suffix")
+        if all(map(_is_point, pairs)):
+            return of_texts([low for low, _ in pairs], at_end=True)
+        if len(pairs) > 1:
+            return None
+        low, high = pairs[0]
+        if high is TOP:
+            # No character is in all strings that are greater than some low one.
+            return frozenset() if low < _LATE else None
+        return of_texts([low], at_end=False) if high == after_prefix(low) else None
 
     def single_value(self) -> Any:
         pairs = self._pairs

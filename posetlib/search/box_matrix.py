@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from posetlib.graph.change import Item
 from posetlib.graph.nodes import Node
-from posetlib.search.boxes import UNBOUND, Axis, Box, Shape, inner_ends
+from posetlib.search.boxes import LARGEST, UNBOUND, Axis, Box, PartAxis, Shape, inner_ends
 from posetlib.search.probe import Probe
 
 __all__ = ["BoxMatrix", "EndMatrix", "upright"]
@@ -30,6 +30,9 @@ Comparison = Callable[[Any, Any], Any]
 _ROOM: Final = 8
 # Axes of a matrix at most, to bound its memory. A node with a further axis is not taken in.
 _MAX_AXES: Final = 64
+# A matrix of more axes than this, and of more ends altogether, is wide: sweeps take long.
+_NARROW: Final = 4
+_LONG_SWEEP: Final = 2_000
 # Boxes with which all others are compared at a time, to exclude many of them (see ``_extremes``).
 _PIVOTS: Final = 8
 # Shapes of which the view is remembered. When there are more, all views are forgotten.
@@ -80,8 +83,11 @@ class _Inner(NamedTuple):
 
 
 def _all_ends(box: Box) -> tuple[float, ...]:
-    """Return the ends of a box, and then its inner ends."""
-    return (*box.ends(), *inner_ends(box))
+    """Return the ends of a box, then its inner ends, and last the ends on the wholes of its axes.
+
+    There it has no limit.
+    """
+    return (*box.ends(), *inner_ends(box), -LARGEST)
 
 
 def _rows_of(shape: Shape, rows: Mapping[Axis, int]) -> tuple[list[int], list[int], list[int]]:
@@ -106,6 +112,12 @@ def _rows_of(shape: Shape, rows: Mapping[Axis, int]) -> tuple[list[int], list[in
             places += (inner, inner + 1)
             ends += (inner_end, inner_end + 1)
             outer_ends += (inner_end, inner_end + 1)
+    for axis in shape.wholes:
+        start = rows.get(axis)
+        if start is not None and axis not in shape.axes:
+            places += (start, start + 1)
+            ends += (2 * first_inner, 2 * first_inner)
+            outer_ends += (2 * first_inner, 2 * first_inner)
     return places, ends, outer_ends
 
 
@@ -162,6 +174,11 @@ class BoxMatrix:
         """Whether all nodes were taken in, so that the answers are complete."""
         return not self._inexact
 
+    @property
+    def is_wide(self) -> bool:
+        """Whether there are many rows, so that a sweep takes long."""
+        return len(self._rows) > _NARROW and len(self._places) * len(self._rows) > _LONG_SWEEP
+
     # -- changing ----------------------------------------------------------------------------------
 
     def add(self, node: Node) -> None:
@@ -212,10 +229,12 @@ class BoxMatrix:
     def _add_rows(self, axes: list[Axis]) -> None:
         """Add two rows for each of some axes.
 
-        No node has an interval there yet, or an inner end that differs from its end.
+        No node has an interval there yet, but on a part, or an inner end that differs from its end.
         """
         for axis in axes:
             more = np.full((2, self._ends.shape[1]), UNBOUND)
+            parts = [node is not None and axis in node.box.shape.wholes for node in self._nodes]
+            more[:, parts] = -LARGEST
             if isinstance(axis, _Inner):
                 start = self._rows[axis.axis]
                 more[:] = self._ends[start : start + 2]
@@ -262,12 +281,34 @@ class BoxMatrix:
         view = self._view(probe.box.shape)
         if view.straight:
             return self._sweep(np.greater_equal, probe.column)
-        if not view.complete:
-            # The box has an interval on an axis on which no node has one, so it contains no box.
-            return _NO_PLACES
         # On other axes the box is unbound, and contains everything: these rows are not compared.
         column = np.array(_all_ends(probe.box))[view.outer_ends][:, None]
-        return self._sweep(np.greater_equal, column, view.rows)
+        if view.complete:
+            return self._sweep(np.greater_equal, column, view.rows)
+        # The box has an interval on an axis on which no node has one; only on parts of it, perhaps.
+        found = self._ends_on_parts(probe.box.shape)
+        if found is None:
+            return _NO_PLACES
+        inside = self._sweep(np.greater_equal, column, view.rows)
+        return inside[found[inside]]
+
+    def _ends_on_parts(self, shape: Shape) -> NDArray[np.bool_] | None:
+        """Return which nodes have intervals on parts of all axes that the matrix does not have.
+
+        None if no node has.
+        """
+        found = np.ones(self._used, dtype=bool)
+        for axis in shape.axes:
+            if axis not in self._rows:
+                rows = [
+                    row
+                    for part, row in self._rows.items()
+                    if isinstance(part, PartAxis) and part.whole == axis
+                ]
+                if not rows:
+                    return None
+                found &= np.logical_or.reduce(self._ends[rows, : self._used] > UNBOUND)
+        return found
 
     def _sweep(self, compare: Comparison, column: Column, rows: Places | None = None) -> Places:
         """Return the places whose ends compare as wanted with a column, in all rows or in some."""
@@ -336,6 +377,11 @@ class BoxMatrix:
             self._nodes[above].tolist(),
         )
 
+    def chain_above(self, probe: Probe) -> tuple[list[Node], int]:
+        """Return the lowest nodes that cover an item, and the number of all that cover it."""
+        above = self._outside(probe)
+        return self._nodes[self._lowest(above)].tolist(), len(above)
+
     def strictly_above(self, node: Node) -> list[Node]:
         """Return the other nodes whose boxes contain the box of a node."""
         return self._others(np.less_equal, node)
@@ -358,39 +404,49 @@ class BoxMatrix:
     def _lowest(self, places: Places) -> Places:
         """Return those of some places whose boxes contain no other of these boxes."""
         columns = self._ends[:, places]
-        order = np.argsort(-_sizes(columns))
-        return places[np.sort(_extremes(columns, order, np.less_equal))]
+        return places[np.sort(_extremes(columns, -_sizes(columns), np.less_equal))]
 
     def _highest(self, places: Places) -> Places:
         """Return those of some places whose boxes lie in no other of these boxes."""
         columns = self._ends[:, places]
-        order = np.argsort(_sizes(columns))
-        return places[np.sort(_extremes(columns, order, np.greater_equal))]
+        return places[np.sort(_extremes(columns, _sizes(columns), np.greater_equal))]
 
 
 def _sizes(columns: EndMatrix) -> EndMatrix:
-    """Return the sum of each column: never greater than that of a box inside it."""
-    # An interval without limit ends at the largest float: the sum of two of these overflows.
-    with np.errstate(over="ignore"):
+    """Return a number for each column, seldom greater than that of a box inside it.
+
+    It is the sum of its ends. Beside an end without limit all others would be lost, so there is a
+    large step for each of these.
+    """
+    unlimited = columns <= -LARGEST
+    if not unlimited.any():
         return columns.sum(axis=0)  # type: ignore[no-any-return]
+    sums = np.where(unlimited, 0.0, columns).sum(axis=0)
+    return sums - np.count_nonzero(unlimited, axis=0) * (np.ptp(sums) + 1)  # type: ignore[no-any-return]
 
 
-def _extremes(columns: EndMatrix, order: Places, beyond: Comparison) -> Places:
+def _extremes(columns: EndMatrix, sizes: EndMatrix, beyond: Comparison) -> Places:
     """Return which columns are extreme: for which no other column is beyond them.
 
     For the lowest boxes, a column is beyond another one if it is inside it; for the highest, if it
-    is outside. ``order`` begins with columns that are probably extreme. All others are compared
-    with these *pivots*, and a column that has a pivot beyond it is excluded. A few pivots exclude
-    most columns.
+    is outside. Columns of small ``sizes`` are probably extreme. All others are compared with these
+    *pivots*, and a column that has a pivot beyond it is excluded. A few pivots exclude most
+    columns; in a chain, the first one excludes all others.
     """
-    candidates: list[Places] = []
+    if not len(sizes):
+        return _NO_PLACES
+    first = int(sizes.argmin())
+    out = np.logical_and.reduce(beyond(columns, columns[:, first, None]))
+    order = (~out).nonzero()[0]
+    order = order[sizes[order].argsort()]
+    candidates: list[Places] = [np.array([first])]
     while len(order):
         pivots, order = order[:_PIVOTS], order[_PIVOTS:]
         candidates.append(pivots)
         out = beyond(columns[:, None, order], columns[:, pivots, None])
         order = order[~np.logical_or.reduce(np.logical_and.reduce(out))]
     # A pivot may still have another pivot beyond it, of the same step or of a later one.
-    left = np.concatenate(candidates) if candidates else order
+    left = np.concatenate(candidates)
     pairs = beyond(columns[:, left, None], columns[:, None, left])
     out = np.logical_and.reduce(pairs)
     np.fill_diagonal(out, val=False)

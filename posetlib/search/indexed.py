@@ -21,7 +21,8 @@ from posetlib.graph.links import Links, LinksObserver
 from posetlib.graph.nodes import Node
 from posetlib.graph.paths import hangs_below, highest_of, in_order, lowest_of
 from posetlib.search.box_matrix import BoxMatrix
-from posetlib.search.boxes import Box, contains
+from posetlib.search.boxes import Box, contains, tokens_allow
+from posetlib.search.candidates import Among, covered_among, covering_among
 from posetlib.search.probe import Probe
 from posetlib.search.sieve import Sieve
 from posetlib.search.walking import Place, WalkingSearch, equivalent_among
@@ -30,10 +31,18 @@ __all__ = ["IndexedSearch", "Search", "Shortlist"]
 
 # A list of at least this many nodes gets a sieve: it is faster than a look at each.
 _LONG: Final = 40
+# The same for an item whose box is still to be made.
+_LONG_FOR_LATE: Final = 160
 # A sieve is dropped when its list is shorter than this, so that sieves do not come and go.
 _SHORT: Final = 20
+# Lists of which it is remembered that a sieve did not help. When there are more, all are forgotten.
+_MAX_IDLE: Final = 1024
 # Tables of fewer nodes are walked.
 _FEW: Final = 64
+# Of more nodes than this that a sieve leaves, most answers are had from others.
+_FEW_LEFT: Final = 24
+# A wide matrix takes longer than a look at this many nodes.
+_FEWER_THAN_A_MATRIX: Final = 192
 # With more nodes than this that have no box, the whole table is walked.
 _MAX_BOXLESS: Final = 32
 
@@ -43,20 +52,40 @@ _Sift: TypeAlias = Callable[[Sieve, Box], Iterable[Node]]
 
 
 class _Sieves(dict[Hashable, Sieve]):
-    """The sieves of lists that are long and were asked about, by the owner of the list."""
+    """The sieves of lists that are long and were asked about, by the owner of the list.
 
-    __slots__ = ()
+    A sieve that holds back little is dropped, until its list is twice as long.
+    """
+
+    __slots__ = ("_idle",)
+
+    def __init__(self) -> None:
+        super().__init__()
+        #: Owner -> the length from which on its list gets a sieve again.
+        self._idle: dict[Hashable, int] = {}
 
     def sifted(
         self, sift: _Sift, probe: Probe, owner: Hashable, nodes: Collection[Node]
     ) -> Iterable[Node]:
-        """Return those of a list that may be what is asked for: all, if the list is short."""
+        """Return those of a list that may be what is asked for: the list itself, if it is short."""
         if len(nodes) < _LONG:
             return nodes
         sieve = self.get(owner)
         if sieve is None:
+            if self._idle and len(nodes) < self._idle.get(owner, 0):
+                return nodes
             sieve = self[owner] = Sieve(nodes)
+        elif sieve.is_useless:
+            del self[owner]
+            if len(self._idle) >= _MAX_IDLE:
+                self._idle.clear()
+            self._idle[owner] = 2 * len(nodes)
+            return nodes
         return sift(sieve, probe.box)
+
+    def is_short(self, owner: Hashable, nodes: Collection[Node]) -> bool:
+        """Return whether to scan a list is faster than to make a box, and to sift by it."""
+        return len(nodes) < _LONG_FOR_LATE or len(nodes) < self._idle.get(owner, 0)
 
     def remove(self, owner: Hashable, node: Node) -> None:
         """Take a node out of a list that has a sieve; it goes when the list has become short."""
@@ -154,7 +183,7 @@ class IndexedSearch(LinksObserver):
         matrix = self._full_order(probe)
         if matrix is not None:
             return matrix.above(probe)
-        return list(_covering(probe, self._all_nodes().above(probe.box)))
+        return self._sifted_above(probe).nodes
 
     def covered(self, probe: Probe) -> list[Node]:
         """Return every node that the item covers; O(n) in one sweep, or sifted."""
@@ -163,7 +192,23 @@ class IndexedSearch(LinksObserver):
         matrix = self._full_order(probe)
         if matrix is not None:
             return matrix.below(probe)
-        return list(_covered(probe, self._all_nodes().below(probe.box)))
+        return self._sifted_below(probe).nodes
+
+    def _sifted_above(self, probe: Probe) -> Among:
+        """Return the nodes that cover the item, of those that a sieve leaves."""
+        left = list(self._all_nodes().above(probe.box))
+        if len(left) > _FEW_LEFT:
+            return covering_among(probe, left)
+        found = list(_covering(probe, left))
+        return Among(found, lowest_of(found))
+
+    def _sifted_below(self, probe: Probe) -> Among:
+        """Return the nodes that the item covers, of those that a sieve leaves."""
+        left = list(self._all_nodes().below(probe.box))
+        if len(left) > _FEW_LEFT:
+            return covered_among(probe, left)
+        found = list(_covered(probe, left))
+        return Among(found, highest_of(found))
 
     def _is_walked(self, probe: Probe) -> bool:
         """Return whether a walk has fewer nodes to ask."""
@@ -196,7 +241,12 @@ class IndexedSearch(LinksObserver):
 
     def equivalent(self, probe: Probe) -> Node | None:
         """Return the node that the item covers and that covers the item."""
-        return equivalent_among(probe, lowest_of(self.above(probe)))
+        if self._is_walked(probe):
+            return self._walking.equivalent(probe)
+        if self._full_order(probe) is not None:
+            return equivalent_among(probe, lowest_of(self.above(probe)))
+        left = self._all_nodes().around_and_inside(probe.box)
+        return next((node for node in left if probe.above(node) and probe.below(node)), None)
 
     # -- the full order ----------------------------------------------------------------------------
 
@@ -222,18 +272,23 @@ class IndexedSearch(LinksObserver):
         One sweep for all that covers it and one for all that it covers; then the nearest of each.
         """
         matrix = self._full_order(probe)
-        if matrix is not None:
+        if matrix is not None and not (matrix.is_wide and self._few_are_left(probe)):
             # A twin would have an equal box, so it would be equal, and found by its hash.
             return Place(None, *matrix.neighbours(probe))
         if self._is_walked(probe):
             return self._walking.place(probe, may_have_twin=may_have_twin)
-        nodes = self.above(probe)
-        parents = lowest_of(nodes)
+        above, parents = self._sifted_above(probe)
         if may_have_twin and len(parents) == 1:
             same = equivalent_among(probe, parents)
             if same is not None:
-                return Place(same, [], [], nodes)
-        return Place(None, parents, highest_of(self.covered(probe)), nodes)
+                return Place(same, [], [], above)
+        return Place(None, parents, self._sifted_below(probe).nearest, above)
+
+    def _few_are_left(self, probe: Probe) -> bool:
+        """Return whether a sieve leaves so few nodes that they are faster than a wide matrix."""
+        sieve = self._all_nodes()
+        above, below = sieve.bits_above(probe.box), sieve.bits_below(probe.box)
+        return above.bit_count() + below.bit_count() <= _FEWER_THAN_A_MATRIX
 
     def strictly_above(self, node: Node) -> Iterable[Node]:
         """Return every node above a node of a full order: from the matrix, or by the links."""
@@ -284,12 +339,18 @@ class IndexedSearch(LinksObserver):
         One look at each box, or at each that a sieve leaves. Boxes make ``skip`` superfluous:
         children that do not cover the item are not returned.
         """
-        if probe.box is None:
+        children = parent.children
+        box = probe.box
+        if box is None or (box.is_late and self._children.is_short(parent, children)):
             return self._walking.first_above(probe, parent, prefers=prefers, skip=skip)
-        if not parent.children:
+        if not children:
             return None
+        left = self._sifted(Sieve.above, probe, parent)
+        if left is children and not box.shape.decides:
+            # Their boxes tell little more than a test does.
+            return self._walking.first_above(probe, parent, prefers=prefers, skip=skip)
         first = None
-        for node in _covering(probe, self._sifted(Sieve.above, probe, parent)):
+        for node in _covering(probe, left):
             if prefers is None or prefers(node):
                 return node
             first = first or node
@@ -316,11 +377,16 @@ class IndexedSearch(LinksObserver):
         skip: Collection[Node] = (),
     ) -> list[Node]:
         """Return the children of a node that the item covers, in order."""
-        if probe.box is None or among is not None:
+        children = parent.children
+        box = probe.box
+        if box is None or among is not None or (box.is_late and len(children) < _LONG):
             return self._walking.all_below(probe, parent, among=among, skip=skip)
-        if not parent.children:
+        if not children:
             return []
-        return list(_covered(probe, self._sifted(Sieve.below, probe, parent)))
+        left = self._sifted(Sieve.below, probe, parent)
+        if left is children and not box.shape.decides:
+            return self._walking.all_below(probe, parent, skip=skip)
+        return list(_covered(probe, left))
 
     def next_down(
         self, probe: Probe, parent: Node, *, prefers: Callable[[Node], bool] | None = None
@@ -333,7 +399,7 @@ class IndexedSearch(LinksObserver):
         if not children:
             return None, []
         box = probe.box
-        if box is None:
+        if box is None or (box.is_late and self._children.is_short(parent, children)):
             return self._walking.next_down(probe, parent, prefers=prefers)
         if prefers is None and probe.part is None and box.shape.exact and not box.more_ends:
             left = self._children.sifted(Sieve.above, probe, parent, children)
@@ -345,6 +411,28 @@ class IndexedSearch(LinksObserver):
                 return compared
         child = self.first_above(probe, parent, prefers=prefers)
         return child, [] if child is not None else self.all_below(probe, parent)
+
+    def only_branch(self, probe: Probe) -> Node | None:
+        """Return the lowest node that covers the item, if all that cover it are above that one.
+
+        None if there is no such node, or if this is not known without a test.
+        """
+        matrix = self._full_order(probe)
+        if matrix is not None and not matrix.is_wide:
+            lowest, count = matrix.chain_above(probe)
+        elif not self._is_walked(probe) and probe.box.shape.decides:
+            above = self._sifted_above(probe)
+            lowest, count = above.nearest, len(above.nodes)
+        else:
+            return None
+        if len(lowest) != 1:
+            return None
+        # A covering node has covering ancestors only.
+        node = lowest[0]
+        while node.parents:
+            node = node.parents[0]
+            count -= 1
+        return None if count else lowest[0]
 
     def _sifted(self, sift: _Sift, probe: Probe, parent: Node) -> Iterable[Node]:
         """Return the children of a node that may be comparable, in the order of a walk."""
@@ -461,26 +549,29 @@ def _covering(probe: Probe, nodes: Iterable[Node]) -> Iterator[Node]:
     """Yield the nodes that cover an item: by their boxes, and by tests where these do not tell."""
     mine = probe.box
     low, minus_high, low2, minus_high2 = mine.low, mine.minus_high, mine.low2, mine.minus_high2
-    more_ends, shape, gaps = mine.more_ends, mine.shape, mine.gaps
-    exact = shape.exact
+    more_ends, shape = mine.more_ends, mine.shape
+    exact, decides, loose = shape.exact, shape.decides, shape.loose
     for node in nodes:
         box = node.box
         if box is None:
             good = probe.above(node)
-        elif box.shape is shape:
+        elif box.shape is shape and not loose:
             good = (
-                (exact or box.gaps | gaps == gaps)
-                and box.minus_high <= minus_high
+                box.minus_high <= minus_high
                 and box.minus_high2 <= minus_high2
                 and box.low <= low
                 and box.low2 <= low2
                 and (not more_ends or all(map(le, box.more_ends, more_ends)))
-                and (exact or probe.above(node))
+                and (
+                    exact
+                    or (decides and contains(box, mine))
+                    or (not decides and tokens_allow(box, mine) and probe.above(node))
+                )
             )
-        elif exact and box.shape.exact:
+        elif decides and box.shape.decides:
             good = contains(box, mine)
         else:
-            good = shape.may_lie_in(box.shape) and box.gaps | gaps == gaps and probe.above(node)
+            good = shape.may_lie_in(box.shape) and tokens_allow(box, mine) and probe.above(node)
         if good:
             yield node
 
@@ -489,25 +580,28 @@ def _covered(probe: Probe, nodes: Iterable[Node]) -> Iterator[Node]:
     """Yield the nodes that an item covers: by their boxes, and by tests where these do not tell."""
     mine = probe.box
     low, minus_high, low2, minus_high2 = mine.low, mine.minus_high, mine.low2, mine.minus_high2
-    more_ends, shape, gaps = mine.more_ends, mine.shape, mine.gaps
-    exact = shape.exact
+    more_ends, shape = mine.more_ends, mine.shape
+    exact, decides, loose = shape.exact, shape.decides, shape.loose
     for node in nodes:
         box = node.box
         if box is None:
             good = probe.below(node)
-        elif box.shape is shape:
+        elif box.shape is shape and not loose:
             good = (
-                (exact or box.gaps | gaps == box.gaps)
-                and minus_high <= box.minus_high
+                minus_high <= box.minus_high
                 and minus_high2 <= box.minus_high2
                 and low <= box.low
                 and low2 <= box.low2
                 and (not more_ends or all(map(le, more_ends, box.more_ends)))
-                and (exact or probe.below(node))
+                and (
+                    exact
+                    or (decides and contains(mine, box))
+                    or (not decides and tokens_allow(mine, box) and probe.below(node))
+                )
             )
-        elif exact and box.shape.exact:
+        elif decides and box.shape.decides:
             good = contains(mine, box)
         else:
-            good = box.shape.may_lie_in(shape) and box.gaps | gaps == box.gaps and probe.below(node)
+            good = box.shape.may_lie_in(shape) and tokens_allow(mine, box) and probe.below(node)
         if good:
             yield node

@@ -8,16 +8,18 @@ nodes that are left.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from heapq import merge
 from itertools import accumulate, chain
-from math import inf, isqrt
+from math import isqrt
 from operator import attrgetter, or_
-from typing import Final, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from posetlib.bits import PIECE, mask_of
 from posetlib.graph.nodes import Node
-from posetlib.search.boxes import Axis, Box, Shape
+from posetlib.search.boxes import MANY, Axis, Box, Marks, PartAxis, Shape, Token
+from posetlib.search.piece_cells import PieceCells
+from posetlib.search.token_sets import TokenSets
 
 __all__ = ["Sieve"]
 
@@ -33,6 +35,8 @@ _MAX_AXES: Final = 64
 # Nodes for which a new sieve has places beyond twice its nodes, so that a small one is not laid out
 # anew after every few adds.
 _ROOM: Final = 16
+# How often a sieve is asked before it is judged by what it let through.
+_TRIALS: Final = 32
 # Shapes of which the plan is remembered. When there are more, all plans are forgotten.
 _MAX_PLANS: Final = 4096
 # Bits of a set that are handled at a time (see ``posetlib.bits.PIECE``), and as many ones.
@@ -43,12 +47,17 @@ _SERIAL: Final = attrgetter("serial")
 
 
 #: Intervals of nodes on one axis: low ends, high ends with a minus, and the places of the nodes.
-_AxisEnds: TypeAlias = tuple[list[float], list[float], list[int]]
+_AxisEnds: TypeAlias = tuple[list[Any], list[Any], list[int]]
 _NO_ENDS: Final[_AxisEnds] = ([], [], [])
+_MANY: Final[frozenset[Token]] = frozenset({MANY})
+# Stands for all further axes when there are too many of them.
+_ANY_AXIS: Final = ("any axis", object)
 
 
 class _CoarseOrder:
     """Nodes sorted coarsely by one number each, to find those with a smaller number than another.
+
+    Anything that has an order will do for numbers, such as strings.
 
     The numbers are divided into *cells* with about as many nodes each, and the cells into *blocks*.
     Each block has the set of the nodes in all blocks before it. Each cell has the set of the nodes
@@ -65,7 +74,7 @@ class _CoarseOrder:
     )  # fmt: skip
 
     def __init__(
-        self, values: Sequence[float] = (), places: Sequence[int] = (), side: int = 1
+        self, values: Sequence[Any] = (), places: Sequence[int] = (), side: int = 1
     ) -> None:
         count = side * side
         some = sorted(values)
@@ -92,27 +101,29 @@ class _CoarseOrder:
         # how many came since the last one was made.
         self._share = len(values) // count + 8
         self._in_first = self._in_last = 0
-        self._least, self._most = (some[0], some[-1]) if some else (inf, -inf)
+        self._least, self._most = (some[0], some[-1]) if some else (None, None)
 
     def everything(self) -> int:
         """Return all nodes."""
         return self._blocks[-1]
 
-    def before(self, value: float) -> int:
+    def before(self, value: Any) -> int:
         """Return the nodes in cells before that of a value: all their numbers are smaller."""
         cell = bisect_right(self._bounds, value) + self._skipped
         block = cell // self._side
         return self._blocks[block] | self._cells[cell + block]
 
-    def upto(self, value: float) -> int:
+    def upto(self, value: Any) -> int:
         """Return the nodes in cells up to that of a value: all others have a greater number."""
         cell = bisect_right(self._bounds, value) + self._skipped
         block = cell // self._side
         return self._blocks[block] | self._cells[cell + block + 1]
 
-    def add(self, value: float, bit: int) -> None:
+    def add(self, value: Any, bit: int) -> None:
         """Add a node, given as its bit, with its number: O(side) changes of a set."""
-        if not self._least <= value <= self._most:
+        if self._least is None:
+            self._least = self._most = value
+        elif not self._least <= value <= self._most:
             self._extend(value)
         cells, blocks, side = self._cells, self._blocks, self._side
         cell = bisect_right(self._bounds, value) + self._skipped
@@ -122,7 +133,7 @@ class _CoarseOrder:
         for i in range(block + 1, len(blocks)):
             blocks[i] |= bit
 
-    def _extend(self, value: float) -> None:
+    def _extend(self, value: Any) -> None:
         """Note a new least or greatest value, and make a new cell if enough of them have come."""
         empty = [0] * (self._side + 1)
         if value > self._most:
@@ -154,12 +165,16 @@ class _AxisSets:
     thousands of points, of which many would share a cell.
     """
 
-    __slots__ = ("_all_points", "_low", "_minus_high", "_points", "lacking")
+    __slots__ = ("_all_points", "_low", "_minus_high", "_points", "cells", "lacking", "loose")
 
     def __init__(self, lacking: int, ends: _AxisEnds = _NO_ENDS, side: int = 1) -> None:
         lows, minus_highs, places = ends
         #: The nodes without an interval on this axis.
         self.lacking = lacking
+        #: The nodes that may lie in a smaller interval than their own (see ``Shape.loose``).
+        self.loose = 0
+        #: The nodes by the pieces of their intervals, if there are any with several.
+        self.cells: PieceCells | None = None
         self._low = _CoarseOrder(lows, places, side)
         self._minus_high = _CoarseOrder(minus_highs, places, side)
         #: Value -> the places of the nodes whose interval is this point.
@@ -177,6 +192,22 @@ class _AxisSets:
         if low == -minus_high:
             self._points.setdefault(low, []).append(place)
             self._all_points |= bit
+
+    def present(self) -> int:
+        """Return the nodes with an interval on this axis."""
+        return self._low.everything()
+
+    def other_points(self, marks: Marks, axis: Axis) -> int:
+        """Return the nodes of one value that an item does not list that lists its values."""
+        for tokens in marks.up if self._all_points and axis in marks.listed else ():
+            if tokens.family == axis and tokens.held is not None:
+                listed = [self._points[value] for value in tokens.held if value in self._points]
+                return self._all_points & ~mask_of(list(chain.from_iterable(listed)), _PIECE)
+        return 0
+
+    def values_of(self, low: float, minus_high: float) -> frozenset[Token]:
+        """Return the values of an item in an interval that lists none: one, or many."""
+        return frozenset({low}) if low == -minus_high else _MANY
 
     def around(self, low: float, minus_high: float) -> int:
         """Return the nodes whose interval may contain this one, and those without an interval."""
@@ -203,23 +234,78 @@ class _AxisSets:
         )
 
 
+class _KeyedAxisSets(_AxisSets):
+    """The same on a keyed axis: both ends as they are, of any ordered type.
+
+    A single value is found by its token (see ``Marks.listed``).
+    """
+
+    __slots__ = ("_high",)
+
+    def __init__(self, lacking: int, ends: _AxisEnds = _NO_ENDS, side: int = 1) -> None:
+        super().__init__(lacking)
+        lows, highs, places = ends
+        self._low = _CoarseOrder(lows, places, side)
+        self._high = _CoarseOrder(highs, places, side)
+
+    def add(self, low: Any, high: Any, place: int) -> None:
+        """Add the node of a place, with both ends of its interval."""
+        self._low.add(low, 1 << place)
+        self._high.add(high, 1 << place)
+
+    def values_of(self, low: Any, high: Any) -> frozenset[Token]:
+        return _MANY
+
+    def around(self, low: Any, high: Any) -> int:
+        return self._low.upto(low) & ~self._high.before(high) | self.lacking
+
+    def meeting(self, low: Any, high: Any) -> int:
+        return self._low.upto(high) & ~self._high.before(low) | self.lacking
+
+    def inside(self, low: Any, high: Any) -> int:
+        return self._high.upto(high) & ~self._low.before(low)
+
+
+def _axis_sets(axis: Axis, lacking: int, ends: _AxisEnds = _NO_ENDS, side: int = 1) -> _AxisSets:
+    """Return the sets of an axis."""
+    keyed = isinstance(axis, PartAxis) and axis.keyed
+    return (_KeyedAxisSets if keyed else _AxisSets)(lacking, ends, side)
+
+
 class _Plan(NamedTuple):
     """Where the ends of boxes of one shape are looked up."""
 
-    #: For each axis of the shape, its sets, and the index of its low end among a box's ends.
-    within: list[tuple[_AxisSets, int]]
+    #: For each axis of the shape: the axis, its sets, and the index of its low end among the ends.
+    within: list[tuple[Axis, _AxisSets, int]]
     #: The sets of the axes that the shape does not have.
+    lacking: list[_AxisSets]
+    #: The sets of those that no box around one of this shape has, either.
     others: list[_AxisSets]
+    #: For each axis of the shape, what may lie in an interval there.
+    inside: list[_Inside]
     #: Whether the shape has an axis on which no node of the sieve has an interval.
     has_new_axis: bool
+
+
+class _Inside(NamedTuple):
+    """The nodes that may lie in an interval on one axis."""
+
+    #: The sets of the axis, None if no node has an interval there; and the index of the low end.
+    sets: _AxisSets | None
+    index: int
+    #: The sets of the parts of the axis: whoever has an interval on a part lies in the whole.
+    parts: list[_AxisSets]
+    #: The whole axis: nothing may be known of a node there.
+    whole: Axis
 
 
 class Sieve:
     """A set of nodes that finds those that may cover an item, or that the item may cover.
 
     Each node has a *place*, the number of its bit. On each axis the nodes are sorted coarsely by
-    both ends of their intervals. ``above`` and ``below`` return all comparable nodes that have a
-    box, few others, and all nodes without a box; the caller compares them.
+    both ends of their intervals, and in each family of tokens by these. ``above`` and ``below``
+    return all comparable nodes that have a box, few others, and all nodes without a box; the caller
+    compares them.
 
     A node that is removed keeps its place, in case that it comes back. When the places are used up,
     which are twice as many as there were nodes, the nodes that are left get new places, and the
@@ -227,23 +313,35 @@ class Sieve:
     """
 
     __slots__ = (
+        "_asked",
         "_axes",
         "_boxed",
         "_boxless",
         "_count",
+        "_families",
         "_late",
+        "_let_through",
         "_newest",
         "_nodes",
         "_places",
         "_plans",
         "_room",
+        "_unknown",
     )  # fmt: skip
 
     def __init__(self, nodes: Iterable[Node]) -> None:
+        #: How often the sieve was asked, up to so many times, and how many nodes it let through.
+        self._asked = 0
+        self._let_through = 0
         self._lay_out(nodes)
 
     def __len__(self) -> int:
         return self._count
+
+    @property
+    def is_useless(self) -> bool:
+        """Whether it was asked a few times, and let most nodes through."""
+        return self._asked >= _TRIALS and self._let_through > self._asked * self._count // 2
 
     @property
     def boxless(self) -> int:
@@ -267,15 +365,18 @@ class Sieve:
         #: The greatest serial number.
         self._newest = self._nodes[-1].serial if self._nodes else -1
         boxless = []
+        marked = []
         by_shape: dict[Shape, list[int]] = {}
         for node, place in self._places.items():
             if node.box is None:
                 boxless.append(place)
             else:
                 by_shape.setdefault(node.box.shape, []).append(place)
+                if node.box.marks is not None:
+                    marked.append(place)
         found: dict[Axis, _AxisEnds] = {}
         for shape, its in by_shape.items():
-            rows = list(zip(*(self._nodes[place].box.ends() for place in its), strict=True))
+            rows = list(zip(*(self._nodes[place].box.sorting_ends() for place in its), strict=True))
             for i, axis in enumerate(shape.axes):
                 lows, minus_highs, places = found.setdefault(axis, ([], [], []))
                 lows += rows[2 * i]
@@ -284,16 +385,35 @@ class Sieve:
         everything = (1 << len(self._nodes)) - 1
         side = min(_SIDE + isqrt(len(self._nodes)) // _SLOPE, _MAX_SIDE)
         self._axes = {
-            axis: _AxisSets(everything ^ mask_of(ends[2], _PIECE), ends, side)
+            axis: _axis_sets(axis, everything ^ mask_of(ends[2], _PIECE), ends, side)
             for axis, ends in list(found.items())[:_MAX_AXES]
         }
+        #: Whole axis -> the nodes of which nothing is known there (see ``Shape.unknown``).
+        self._unknown: dict[Axis, int] = {}
+        for shape, its in by_shape.items():
+            if shape.loose or shape.unknown:
+                self._note_shape(shape, mask_of(its, _PIECE))
         #: The nodes without a box, and those with one, that were not removed.
         self._boxless = mask_of(boxless, _PIECE)
         self._boxed = everything ^ self._boxless
         self._plans: dict[Shape, _Plan] = {}
+        #: Family of tokens -> the nodes by what they ask, and by what they hold.
+        self._families: dict[Hashable, TokenSets] = {}
+        for place in marked:
+            self._enter_marks(self._nodes[place].box.marks, place)
+
+    def _note_shape(self, shape: Shape, nodes: int) -> None:
+        """Note of new nodes, of one shape, on which axes they are loose, or not known."""
+        for axis in shape.loose:
+            if axis in self._axes:
+                self._axes[axis].loose |= nodes
+        for whole in shape.unknown:
+            is_new = whole not in self._unknown and len(self._unknown) >= _MAX_AXES
+            axis = _ANY_AXIS if is_new else whole
+            self._unknown[axis] = self._unknown.get(axis, 0) | nodes
 
     def add(self, node: Node) -> None:
-        """Add a node: O(1) if it comes back, otherwise O(axes), amortised.
+        """Add a node: O(1) if it comes back, otherwise O(axes + tokens), amortised.
 
         These are operations on sets, each of which has as many bits as there are places.
         """
@@ -326,29 +446,51 @@ class Sieve:
     def _enter(self, node: Node) -> int:
         """Give the next place to a new node, add it to the sets of the axes; return the place."""
         place = len(self._nodes)
-        if node.box is not None:
-            shape, ends = node.box.shape, node.box.ends()
-            if self._plan(shape).has_new_axis:
+        self._nodes.append(node)
+        self._places[node] = place
+        box = node.box
+        if box is not None:
+            shape, ends = box.shape, box.sorting_ends()
+            plan = self._plan(shape)
+            if plan.has_new_axis:
                 self._add_axes(shape)
-            within, others, _ = self._plan(shape)
-            for sets, i in within:
+                plan = self._plan(shape)
+            for _, sets, i in plan.within:
                 sets.add(ends[i], ends[i + 1], place)
-            for sets in others:
-                sets.lacking |= 1 << place
+                if sets.cells is not None:
+                    sets.cells.add(box, place)
+            bit = 1 << place
+            for sets in plan.lacking:
+                sets.lacking |= bit
+            if shape.loose or shape.unknown:
+                self._note_shape(shape, bit)
+            if box.marks is not None:
+                self._enter_marks(box.marks, place)
         if node.serial < self._newest:
             self._late |= 1 << place
         else:
             self._newest = node.serial
-        self._nodes.append(node)
-        self._places[node] = place
         return place
 
+    def _enter_marks(self, marks: Marks, place: int) -> None:
+        """Add a node to the sets of its tokens, and make cells if it is the first with pieces."""
+        for tokens in (*marks.down, *marks.up):
+            family = self._families.get(tokens.family)
+            if family is None:
+                family = self._families[tokens.family] = TokenSets(self._room)
+            family.add(tokens, place)
+        for axis, pieces in marks.pieces:
+            if len(pieces.intervals) > 1:
+                sets = self._axes.get(axis)
+                if sets is not None and sets.cells is None:
+                    sets.cells = PieceCells(axis, self._nodes)
+
     def _add_axes(self, shape: Shape) -> None:
-        """Make the sets for new axes of a shape; no node has an interval there yet."""
-        everything = (1 << len(self._nodes)) - 1
+        """Make the sets for new axes of a shape; no other node has an interval there yet."""
+        everything = (1 << len(self._nodes) - 1) - 1
         for axis in shape.axes:
             if axis not in self._axes and len(self._axes) < _MAX_AXES:
-                self._axes[axis] = _AxisSets(everything)
+                self._axes[axis] = _axis_sets(axis, everything)
         self._plans.clear()
 
     # -- asking ------------------------------------------------------------------------------------
@@ -358,28 +500,79 @@ class Sieve:
 
         A covering node has no interval on an axis that the box does not have.
         """
-        shape = box.shape
-        within, others, _ = self._plans.get(shape) or self._plan(shape)
-        ends = box.ends()
-        left = self._boxed
-        for sets in others:
-            left &= sets.lacking
-        for sets, i in within:
-            left &= sets.around(ends[i], ends[i + 1])
-        return self._at(left | self._boxless)
+        return self._at(self._noted(self.bits_above(box)))
 
     def below(self, box: Box) -> Iterator[Node]:
         """Return the nodes that the item of a box may cover, in order: O(axes) operations on sets.
 
         A covered node has an interval on every axis of the box.
         """
-        shape = box.shape
-        within, _, has_new_axis = self._plans.get(shape) or self._plan(shape)
-        ends = box.ends()
-        left = 0 if has_new_axis else self._boxed
-        for sets, i in within:
-            left &= sets.inside(ends[i], ends[i + 1])
-        return self._at(left | self._boxless)
+        return self._at(self._noted(self.bits_below(box)))
+
+    def around_and_inside(self, box: Box) -> Iterator[Node]:
+        """Return the nodes that may both cover the item of a box and be covered by it, in order."""
+        above = self.bits_above(box)
+        return self._at(above & self.bits_below(box) if above else 0)
+
+    def _noted(self, bits: int) -> int:
+        """Return some nodes that are let through, after noting how many they are."""
+        if self._asked < _TRIALS:
+            self._asked += 1
+            self._let_through += bits.bit_count()
+        return bits
+
+    def bits_above(self, box: Box) -> int:
+        """Return the nodes of ``above`` as bits."""
+        families = self._families
+        shape, marks = box.shape, box.marks
+        plan = self._plans.get(shape) or self._plan(shape)
+        ends = box.sorting_ends()
+        left = self._boxed
+        for sets in plan.others:
+            left &= sets.lacking
+        for axis, sets, i in plan.within:
+            low, high = ends[i], ends[i + 1]
+            if axis not in shape.loose:
+                left &= sets.around(low, high)
+                if sets.cells is not None and left:
+                    left &= ~sets.cells.not_around(box, sets.present())
+            if axis in families and (marks is None or axis not in marks.listed):
+                left &= ~families[axis].not_holding(sets.values_of(low, high))
+        if marks is not None:
+            for tokens in marks.up:
+                if tokens.asked and tokens.family in families and left:
+                    left &= ~families[tokens.family].not_holding(tokens.asked)
+            for tokens in marks.down:
+                if tokens.family in families and left:
+                    left &= ~families[tokens.family].asking_more(tokens)
+        return left | self._boxless
+
+    def bits_below(self, box: Box) -> int:
+        """Return the nodes of ``below`` as bits."""
+        families = self._families
+        shape, marks = box.shape, box.marks
+        plan = self._plans.get(shape) or self._plan(shape)
+        ends = box.sorting_ends()
+        left = self._boxed
+        for sets, i, parts, whole in plan.inside:
+            found = 0 if sets is None else sets.inside(ends[i], ends[i + 1]) | sets.loose
+            if marks is not None and sets is not None and marks.listed:
+                found &= ~sets.other_points(marks, shape.axes[i // 2])
+            for part in parts:
+                found |= part.present()
+            if self._unknown:
+                found |= self._unknown.get(whole, 0) | self._unknown.get(_ANY_AXIS, 0)
+            left &= found
+            if sets is not None and sets.cells is not None and left:
+                left &= ~sets.cells.not_inside(box)
+        if marks is not None:
+            for tokens in marks.down:
+                if tokens.asked and tokens.family in families and left:
+                    left &= ~families[tokens.family].not_holding(tokens.asked)
+            for tokens in marks.up:
+                if tokens.family in families and left:
+                    left &= ~families[tokens.family].asking_more(tokens)
+        return left | self._boxless
 
     def meeting(self, box: Box) -> Iterator[Node]:
         """Return the nodes that may overlap the item of a box: O(axes) operations on sets.
@@ -387,10 +580,10 @@ class Sieve:
         Items overlap unless their intervals on an axis that both have are apart.
         """
         shape = box.shape
-        within, _, _ = self._plans.get(shape) or self._plan(shape)
-        ends = box.ends()
+        plan = self._plans.get(shape) or self._plan(shape)
+        ends = box.sorting_ends()
         left = self._boxed
-        for sets, i in within:
+        for _, sets, i in plan.within:
             left &= sets.meeting(ends[i], ends[i + 1])
         return self._at(left | self._boxless)
 
@@ -409,14 +602,38 @@ class Sieve:
         if plan is None:
             if len(self._plans) >= _MAX_PLANS:
                 self._plans.clear()
-            axes = self._axes
-            within = [(axes[axis], 2 * i) for i, axis in enumerate(shape.axes) if axis in axes]
-            others = [sets for axis, sets in axes.items() if axis not in shape.axes]
-            # With all axes in use, a missing one may be one that is ignored, and is not new.
-            missing = len(within) < len(shape.axes)
-            plan = _Plan(within, others, missing and len(axes) < _MAX_AXES)
-            self._plans[shape] = plan
+            plan = self._plans[shape] = self._new_plan(shape)
         return plan
+
+    def _new_plan(self, shape: Shape) -> _Plan:
+        axes = self._axes
+        # With all axes in use, a missing one may be one that is ignored, and is not new.
+        all_known = len(axes) < _MAX_AXES
+        inside = []
+        for i, axis in enumerate(shape.axes):
+            if isinstance(axis, PartAxis):
+                if all_known or axis in axes:
+                    inside.append(_Inside(axes.get(axis), 2 * i, [], axis.whole))
+            else:
+                parts = [
+                    sets
+                    for each, sets in axes.items()
+                    if isinstance(each, PartAxis) and each.whole == axis
+                ]
+                # A part of the axis may be ignored.
+                if all_known or (axis in axes and not any(map(_is_part, axes))):
+                    inside.append(_Inside(axes.get(axis), 2 * i, parts, axis))
+        return _Plan(
+            [(axis, axes[axis], 2 * i) for i, axis in enumerate(shape.axes) if axis in axes],
+            [sets for axis, sets in axes.items() if axis not in shape.axes],
+            [sets for axis, sets in axes.items() if not shape.reaches(axis)],
+            inside,
+            all_known and not all(axis in axes for axis in shape.axes),
+        )
+
+
+def _is_part(axis: Axis) -> bool:
+    return isinstance(axis, PartAxis)
 
 
 def _nodes_at(nodes: list[Node], bits: int) -> Iterator[Node]:

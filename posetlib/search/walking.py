@@ -243,6 +243,10 @@ class WalkingSearch:
         child = self.first_above(probe, parent, prefers=prefers)
         return child, [] if child is not None else self.all_below(probe, parent)
 
+    def only_branch(self, probe: Probe) -> Node | None:
+        """Return None: without an index, it is not known if what covers an item is one branch."""
+        return None
+
     # -- what an interface holds -------------------------------------------------------------------
 
     def is_held_above(self, probe: Probe, interface: Hashable) -> bool:

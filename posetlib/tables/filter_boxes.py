@@ -1,21 +1,36 @@
 """The boxes of filters: where the values of their constraints lie, for the index under a table.
 
 The boxes of intervals of numbers, open or closed, whose ends a float64 holds are exact. So are
-those of intervals of strings with short ends, such as `=`, `<` and `prefix`. Other constraints have
-the hull of their extent, rounded outwards. A filter has no box if one of its constraints has values
-in several domains, or no tight extent: ``exists``, a suffix, a placeholder, a kind of one's own.
+those of intervals of strings with short ends, such as `=`, `<` and `prefix`, and of `exists`. Other
+constraints have the hull of their extent, rounded outwards, and what else tells them apart: their
+values, if these are few, the holes in them, their pieces, and their tokens. Of a constraint with
+values in several domains, such as a placeholder, only its attribute is known.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
+from functools import partial
+from itertools import pairwise
 from typing import Any, Final, TypeGuard
 
+from posetlib.constraints.base import Constraint, Exists
 from posetlib.constraints.extents import Answer, Extent, Piece
 from posetlib.constraints.intervals import TOP
 from posetlib.filters.filter import Filter
-from posetlib.search.boxes import LARGEST, AxisInterval, Box, Shape, Shapes
+from posetlib.search.boxes import (
+    LARGEST,
+    AxisInterval,
+    Box,
+    LateBox,
+    PartAxis,
+    Pieces,
+    Shape,
+    Shapes,
+    Token,
+    Tokens,
+)
 from posetlib.values import Number
 
 __all__ = ["FilterBoxes"]
@@ -25,8 +40,11 @@ _INF: Final = math.inf
 _EXACT_INTEGERS: Final = 1 << 53
 # The first bytes of a string, as a number that a float64 holds, stand for it on its axis.
 _BYTES: Final = 6
-# The largest set of values that gets a gap mask.
-_MAX_POINTS: Final = 16
+# The largest set of values, or of holes, that is listed. An extent lists at least as many.
+_MAX_POINTS: Final = 32
+# The most pieces of a union of intervals that are looked at.
+_MAX_PIECES: Final = 8
+_NO_TOKENS: Final[frozenset[Token]] = frozenset()
 
 
 class FilterBoxes:
@@ -58,36 +76,36 @@ class FilterBoxes:
         ends: list[float] = []
         for constraint in item.terms:
             if not constraint.is_number_range:
-                return self._hull(item)
+                if all(each.is_interval for each in item.terms):
+                    return self._hull(item)
+                return LateBox(partial(self._hull, item))
             low, high = constraint.low, constraint.high
             if type(low) is not float:
                 low = _as_float(low)
             if type(high) is not float:
                 high = _as_float(high)
-            # Not so for NaN, for an end without limit, and for a point, which has gaps.
+            # Not so for NaN, for an end without limit, and for a point.
             if not -LARGEST < low < high < LARGEST:
                 return self._hull(item)
             ends += (low, -high)
         names = item.attributes
         shape = self._range_shapes.get(names)
         if shape is None:
-            axes = tuple((name, "number") for name in names)
+            axes = tuple(PartAxis(name, "number") for name in names)
             shape = self._range_shapes[names] = self._shapes.shape(axes, exact=True)
         if len(ends) == 4:
-            return Box(ends[0], ends[1], ends[2], ends[3], (), shape, 0)
+            return Box(ends[0], ends[1], ends[2], ends[3], (), shape)
         return self._shapes.box_of_ends(ends, shape)
 
-    def _hull(self, item: Filter) -> Box | None:
+    def _hull(self, item: Filter) -> Box:
         intervals: list[AxisInterval] = []
-        exact = True
+        exact = decides = True
         for name, constraint in zip(item.attributes, item.terms, strict=True):
-            hull = _hull_of(name, constraint.extent())
-            if hull is None:
-                return None
-            interval, is_exact = hull
+            interval, is_exact, keys_are_exact = _hull_of(name, constraint)
             intervals.append(interval)
             exact = exact and is_exact
-        return self._shapes.box(intervals, exact=exact)
+            decides = decides and keys_are_exact
+        return self._shapes.box(intervals, exact=exact, decides=decides)
 
 
 def _covers_by_constraints(item: object) -> TypeGuard[Filter]:
@@ -110,49 +128,111 @@ def _nearest(value: Number) -> float:
         return LARGEST if value > 0 else -LARGEST
 
 
-def _hull_of(name: str, extent: Extent) -> tuple[AxisInterval, bool] | None:
-    """Return the least interval around an extent, and whether it is exact; None if it has none."""
-    domain = extent.domain if extent.tight else None
-    if domain is None:
-        return None
-    axis = (name, domain)
-    if domain == "number":
-        return _number_hull(axis, extent)
+def _hull_of(name: str, constraint: Constraint) -> tuple[AxisInterval, bool, bool]:
+    """Return an interval around the values of a constraint.
+
+    Also whether it tells all of them, and whether it does so by its keys.
+    """
+    if isinstance(constraint, Exists):
+        return AxisInterval(name, -_INF, _INF), True, True
+    extent = constraint.extent()
+    domain = extent.domain
+    if domain is None or not (extent.tight or domain == "string"):
+        down, up = _tokens_of(name, constraint)
+        return AxisInterval(name, -_INF, _INF, unknown=True, down=down, up=up), False, False
     if domain == "string":
-        return _string_hull(axis, extent)
+        return _string_hull(PartAxis(name, domain, keyed=True), extent, constraint)
+    axis = PartAxis(name, domain)
+    if domain == "number":
+        interval, exact = _number_hull(axis, extent)
+        return interval, exact, exact
     if domain == "bool":
         values = [i for i, answer in enumerate(extent.booleans) if answer is not Answer.NO]
-        return AxisInterval(axis, values[0], values[-1]), extent.comparable
-    return AxisInterval(axis, -_INF, _INF), False
+        exact = extent.comparable
+        return AxisInterval(axis, values[0], values[-1]), exact, exact
+    down, up = _tokens_of(axis, constraint)
+    return AxisInterval(axis, -_INF, _INF, down=down, up=up), False, False
 
 
-def _number_hull(axis: Any, extent: Extent) -> tuple[AxisInterval, bool]:
+def _tokens_of(
+    axis: Hashable, constraint: Constraint
+) -> tuple[tuple[Tokens, ...], tuple[Tokens, ...]]:
+    """Return the tokens of a constraint: those for what it covers, and those for what covers it."""
+    down, up = [], []
+    for kind, upward, asked, held in constraint.tokens():
+        (up if upward else down).append(Tokens((axis, kind), asked, held))
+    return tuple(down), tuple(up)
+
+
+def _number_hull(axis: PartAxis, extent: Extent) -> tuple[AxisInterval, bool]:
     pieces = extent.numbers
     low, open_low = pieces[0].low
     high, closed_high = max(piece.high for piece in pieces) if len(pieces) > 1 else pieces[0].high
+    least, most = _rounded(low, high)
+    if len(pieces) == 1 and pieces[0].sure:
+        exact = (
+            extent.comparable
+            and least == low
+            and most == high
+            # The largest numbers stand for ends without limit, so the two are not told apart.
+            and LARGEST not in (abs(least), abs(most))
+        )
+        # A point that a float64 holds is an interval without length, and is found by that.
+        points = frozenset({low}) if low == high and least != most else None
+        return AxisInterval(axis, least, most, points, bool(open_low), not closed_high), exact
+    # Not all that lies between the ends.
+    hull = Pieces(((least, most),), False)
+    if extent.is_sure and len(pieces) <= _MAX_POINTS and all(p.is_point for p in pieces):
+        points = frozenset(p.low[0] for p in pieces)
+        return AxisInterval(axis, least, most, points, pieces=hull), False
+    if not extent.comparable and not extent.is_sure:
+        # It may have one value or many.
+        unknown = Tokens(axis, _NO_TOKENS, None)
+        return AxisInterval(axis, least, most, pieces=hull, up=(unknown,)), False
+    holes = _holes_between(pieces, extent)
+    if holes is not None:
+        down = Tokens((axis, "holes"), frozenset(cut[0] for cut in holes), None)
+        if low == -_INF and high == _INF:
+            down = Tokens((axis, "holes"), down.asked, down.asked)
+        return AxisInterval(axis, least, most, down=(down,)), False
+    if 1 < len(pieces) <= _MAX_PIECES:
+        spans = tuple(_rounded(piece.low[0], piece.high[0]) for piece in pieces)
+        hull = Pieces(spans, extent.is_sure)
+    return AxisInterval(axis, least, most, pieces=hull), False
+
+
+def _holes_between(pieces: Sequence[Piece], extent: Extent) -> list[Any] | None:
+    """Return the cuts at which single values are missing between pieces, if nothing else is.
+
+    None if more is missing there, or if there are too many.
+    """
+    if not extent.is_sure or not 1 < len(pieces) <= _MAX_POINTS:
+        return None
+    holes = []
+    for before, after in pairwise(pieces):
+        if not Piece(before.high, after.low, True).is_point:
+            return None
+        holes.append(before.high)
+    return holes
+
+
+def _rounded(low: Number, high: Number) -> tuple[float, float]:
+    """Return the ends of an interval as float64; rounding may only make it larger."""
     least, most = _nearest(low), _nearest(high)
-    exact = (
-        extent.comparable
-        and len(pieces) == 1
-        and pieces[0].sure
-        and least == low
-        and most == high
-        # The largest numbers stand for ends without limit, so the two are not told apart.
-        and LARGEST not in (abs(least), abs(most))
+    return (
+        least if least <= low else math.nextafter(least, -_INF),
+        most if most >= high else math.nextafter(most, _INF),
     )
-    # Rounding may only make the hull larger.
-    least = least if least <= low else math.nextafter(least, -_INF)
-    most = most if most >= high else math.nextafter(most, _INF)
-    points = _few_numbers(pieces)
-    return AxisInterval(axis, least, most, points, bool(open_low), not closed_high), exact
 
 
-def _string_hull(axis: Any, extent: Extent) -> tuple[AxisInterval, bool]:
+def _string_hull(
+    axis: PartAxis, extent: Extent, constraint: Constraint
+) -> tuple[AxisInterval, bool, bool]:
     """Return the interval of the numbers of strings, and whether it tells all of the strings.
 
-    It does if there is one piece, and both its ends are short: a string is short if its number
-    tells it from all others. A cut just after a short string is an open low end, or a closed high
-    one; every string between is longer, and has a greater number.
+    Its keys, which are its cuts, do if there is one piece. Its ends do if they are short besides: a
+    string is short if its number tells it from all others. A cut just after a short string is an
+    open low end, or a closed high one; every string between is longer, and has a greater number.
     """
     pieces = extent.strings
     low: str = pieces[0].low
@@ -161,28 +241,37 @@ def _string_hull(axis: Any, extent: Extent) -> tuple[AxisInterval, bool]:
     least = low[:-1] if after_low else low
     closed_high = last is TOP or last.endswith("\0")
     most: str | None = None if last is TOP else last[:-1] if closed_high else last
-    exact = (
-        extent.comparable
-        and len(pieces) == 1
-        and pieces[0].sure
-        and _is_short(least)
-        and (most is None or _is_short(most))
-    )
+    keys_are_exact = extent.comparable and len(pieces) == 1 and pieces[0].sure
+    exact = keys_are_exact and _is_short(least) and (most is None or _is_short(most))
     highest = _INF if most is None else _number_of(most)
-    points = _few_strings(pieces)
-    return AxisInterval(axis, _number_of(least), highest, points, after_low, not closed_high), exact
+    points = _few_strings(pieces) or None
+    down, up = _tokens_of(axis, constraint)
+    if not extent.is_sure:
+        # There may be few strings or many.
+        up = (*up, Tokens(axis, _NO_TOKENS, None))
+    holes = _holes_between(pieces, extent)
+    if holes is not None:
+        asked = frozenset(holes)
+        whole = low == "" and last is TOP
+        down = (*down, Tokens((axis, "holes"), asked, asked if whole else None))
+    made = AxisInterval(
+        axis,
+        _number_of(least),
+        highest,
+        None if points is None else frozenset(points),
+        after_low,
+        not closed_high,
+        keys=(low, last),
+        loose=not extent.tight,
+        down=down,
+        up=up,
+    )
+    return made, exact, keys_are_exact
 
 
 def _is_short(text: str) -> bool:
     """Return whether no other string without a NUL in it has the number of this one."""
     return "\0" not in text and len(text.encode("utf-8", "surrogatepass")) <= _BYTES
-
-
-def _few_numbers(pieces: Sequence[Piece]) -> Sequence[Number]:
-    """Return the numbers of a finite set that has few, none of any other set."""
-    if len(pieces) > _MAX_POINTS or not all(piece.sure and piece.is_point for piece in pieces):
-        return ()
-    return [piece.low[0] for piece in pieces]
 
 
 def _few_strings(pieces: Iterable[Piece]) -> Sequence[str]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass, field
+from typing import Final
 
 from posetlib.graph.nodes import Node
 from posetlib.search.probe import Probe
@@ -35,6 +36,19 @@ class _Group:
     def __post_init__(self) -> None:
         self.left = iter(self.members)
         self.siblings = frozenset(self.members)
+
+
+# From this depth on, an add asks once whether the rest of its way down is known.
+_DEEP: Final = 64
+
+
+def _is_met(interface: Hashable, node: Node) -> bool:
+    """Return whether an interface holds a node of a forest, or one above it; O(depth)."""
+    while node.parents:
+        if interface in node.interfaces:
+            return True
+        node = node.parents[0]
+    return False
 
 
 class Forest(Table[ItemT]):
@@ -86,6 +100,7 @@ class Forest(Table[ItemT]):
         parent = self._links.top
         prefers = self._preference(interface) if holds_some else None
         may_be_met = holds_some and not self.local
+        depth = 0
         while True:
             child, fall = search.next_down(probe, parent, prefers=prefers)
             if child is None:
@@ -93,6 +108,11 @@ class Forest(Table[ItemT]):
             if may_be_met and interface in child.interfaces:
                 return None
             parent = child
+            depth += 1
+            if depth == _DEEP:
+                parent = search.only_branch(probe) or parent
+                if may_be_met and _is_met(interface, parent):
+                    return None
 
     # -- what the forests differ in ----------------------------------------------------------------
 

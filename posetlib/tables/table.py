@@ -312,7 +312,8 @@ class Table(Collection[ItemT], Generic[ItemT]):
             relation.check(item)
         part = None if relation.partition is None else relation.partition.of(item)
         # Items with equal exact boxes are equal, so these are canonical.
-        canonical = (box is not None and box.shape.exact) or relation.is_canonical(item)
+        is_exact = box is not None and not box.is_late and box.shape.exact
+        canonical = is_exact or relation.is_canonical(item)
         return part, canonical, box
 
     def _counted_covers(self, one: ItemT, other: ItemT) -> bool:

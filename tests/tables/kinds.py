@@ -211,7 +211,11 @@ WORLDS = {
 def index_short_lists(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let an index have sieves of short lists, and columns of few nodes, too."""
     monkeypatch.setattr(indexed_search, "_LONG", 3)
+    monkeypatch.setattr(indexed_search, "_LONG_FOR_LATE", 3)
     monkeypatch.setattr(indexed_search, "_SHORT", 2)
+    monkeypatch.setattr(indexed_search, "_FEW_LEFT", 2)
+    monkeypatch.setattr(box_matrix, "_NARROW", 1)
+    monkeypatch.setattr(box_matrix, "_LONG_SWEEP", 3)
     monkeypatch.setattr(indexed_search, "_FEW", 3)
     monkeypatch.setattr(sieve, "_SIDE", 2)
     monkeypatch.setattr(sieve, "_MAX_AXES", 3)
