@@ -31,6 +31,7 @@ from posetlib.matching.attribute_bitmaps import (
 from posetlib.matching.cells import UNKNOWN, Readings
 from posetlib.matching.matcher import Matcher, Notification, check_notification
 from posetlib.matching.slots import Slots
+from posetlib.matching.wide import WideFilters, is_wide, wide_attributes
 from posetlib.values import MISSING, lookup
 
 __all__ = ["BitmapMatcher"]
@@ -88,6 +89,9 @@ class BitmapMatcher(Matcher):
         self._pending: dict[int, Filter] = {}
         # How many pairs there were when the bitmaps were last built.
         self._built = 0
+        # How many pairs have a slot, and the pairs that have none: those of wide filters.
+        self._in_slots = 0
+        self._wide: WideFilters | None = None
         # Held while changes are written to the bitmaps, since several threads may match at once.
         self._writing = Lock()
         # Arrays for intermediate results: one, or none while a call of match_many uses it.
@@ -110,23 +114,38 @@ class BitmapMatcher(Matcher):
     def _enter(self, filter: Filter, interface: Hashable) -> int:
         if self._slots is None:
             return -1
+        if self._wide is not None and self._wide.takes(filter):
+            place = self._wide.enter(filter, interface)
+            if place is None:
+                self._forget()
+                return -1
+            return _wide_place(place)
         slot = self._slots.reserve(interface)
         if slot is None or len(self._pending) > self._built // 4:
             self._forget()
             return -1
         self._pending[slot] = filter
+        self._in_slots += 1
         return slot
 
     def _leave(self, filter: Filter, interface: Hashable, place: int) -> None:
         if self._slots is None:
             return
+        if place < 0:
+            assert self._wide is not None, "a negative place is one among wide filters"
+            self._wide.leave(_wide_place(place))
+            if self._wide.is_worn:
+                self._forget()
+            return
         if self._pending.pop(place, None) is None:
             self._gone.add(place)
         self._slots.free(place)
+        self._in_slots -= 1
 
     def _forget(self) -> None:
         """Drop the bitmaps: the next match builds them anew."""
         self._slots = None
+        self._wide = None
         self._attributes = {}
         self._gone = set()
         self._pending = {}
@@ -134,7 +153,8 @@ class BitmapMatcher(Matcher):
     def _ready(self) -> Slots:
         """Bring the bitmaps up to date, and return the slots."""
         slots = self._slots
-        if slots is None or self._gone or self._pending:
+        wide = self._wide
+        if slots is None or self._gone or self._pending or (wide is not None and wide.has_news):
             with self._writing:
                 return self._updated()
         return slots
@@ -143,7 +163,10 @@ class BitmapMatcher(Matcher):
         """Write the changes to the bitmaps, or build these anew, and return the slots."""
         slots = self._slots
         if slots is not None:
-            self._write(slots)
+            if self._gone or self._pending:
+                self._write(slots)
+            if self._wide is not None:
+                self._wide.fold()
             strays = sum(bitmaps.strays for bitmaps in self._attributes.values())
             # Strays are tested one by one. With this many, building anew is cheaper.
             if strays > self._built // 8 + 8:
@@ -179,10 +202,11 @@ class BitmapMatcher(Matcher):
 
     def _build(self) -> Slots:
         """Give every pair a slot, build all bitmaps, and return the slots."""
-        slots = Slots(interface for holders in self._pairs.values() for interface in holders)
+        rest = self._build_wide()
+        slots = Slots(interface for _, holders in rest for interface in holders)
         constrained: dict[str, list[tuple[int, Constraint]]] = {}
         taken = np.zeros(slots.words * WORD, dtype=np.bool_)
-        for filter, holders in self._pairs.items():
+        for filter, holders in rest:
             constraints = list(zip(filter.attributes, filter.terms, strict=True))
             for interface in holders:
                 slot = slots.reserve(interface)
@@ -202,16 +226,45 @@ class BitmapMatcher(Matcher):
         for bitmaps in self._attributes.values():
             bitmaps.free(self._free_bits)
             self._odd[bitmaps.odd] = True
-        self._built = int(taken.sum())
+        self._built = self._in_slots = int(taken.sum())
         self._answers = {}
         self._slots = slots
         return slots
+
+    def _build_wide(self) -> list[tuple[Filter, dict[Hashable, int]]]:
+        """Build what wide filters have instead of bitmaps, and return all others with holders."""
+        everything = list(self._pairs.items())
+        self._wide = None
+        count = sum(len(holders) for _, holders in everything)
+        names = wide_attributes((filter for filter, _ in everything), count)
+        if not names:
+            return everything
+        known = frozenset(names)
+        listed = [(filter, holders, is_wide(filter, known)) for filter, holders in everything]
+        pairs = [(filter, i) for filter, holders, wide in listed if wide for i in holders]
+        made = WideFilters(pairs, names)
+        if not made.selective:
+            return everything
+        made.counters = self.counters
+        for (filter, interface), slot in zip(pairs, made.slots.tolist(), strict=True):
+            self._pairs[filter][interface] = _wide_place(slot)
+        made.slots = made.slots[:0]
+        self._wide = made
+        return [(filter, holders) for filter, holders, wide in listed if not wide]
 
     # -- one notification --------------------------------------------------------------------------
 
     def match(self, notification: Notification) -> frozenset[Hashable]:
         """Return the interfaces that hold a matching filter."""
         slots = self._ready()
+        wide = self._wide
+        if wide is None:
+            return self._match_slots(slots, notification)
+        (answer,) = wide.match_many([notification])
+        return answer | self._match_slots(slots, notification) if self._in_slots else answer
+
+    def _match_slots(self, slots: Slots, notification: Notification) -> frozenset[Hashable]:
+        """Return the interfaces of the pairs that have slots and match."""
         rows = self._rows(notification)
         blocked: Words = reduce(or_, [table[2 * row + DOUBTED] for table, row in rows])
         answer = self._answer(np.packbits(_found(slots, blocked)).tobytes())
@@ -296,6 +349,18 @@ class BitmapMatcher(Matcher):
         """Return what ``match`` returns, for each notification; works on some hundred at a time."""
         slots = self._ready()
         everything = list(notifications)
+        wide = self._wide
+        if wide is None:
+            return self._match_many_slots(slots, everything)
+        answers = wide.match_many(everything)
+        if not self._in_slots:
+            return answers
+        return list(map(or_, answers, self._match_many_slots(slots, everything)))
+
+    def _match_many_slots(
+        self, slots: Slots, everything: list[Notification]
+    ) -> list[frozenset[Hashable]]:
+        """Return the interfaces of the pairs that have slots and match, for each notification."""
         # A bitmap takes 8 bytes for each word.
         size = min(len(everything), max(16, _CHUNK_BYTES // (slots.words * 8)))
         workspace = self._take_workspace(size, slots.words)
@@ -419,6 +484,14 @@ class BitmapMatcher(Matcher):
             each.union(interfaces[start:stop]) if start < stop else each
             for each, start, stop in zip(answers, ends, ends[1:], strict=False)
         ]
+
+
+def _wide_place(slot: int) -> int:
+    """Return the number of a pair for its slot among wide filters, or the slot for the number.
+
+    Such numbers begin below -1, the number of pairs that have no place yet.
+    """
+    return -2 - slot
 
 
 def _matcher(pairs: Iterable[Pair], cells: int) -> BitmapMatcher:
