@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
 from functools import reduce
+from itertools import compress
 from operator import or_
 from threading import Lock
 from typing import Any, Final
@@ -31,7 +32,7 @@ from posetlib.matching.attribute_bitmaps import (
 from posetlib.matching.cells import UNKNOWN, Readings
 from posetlib.matching.matcher import Matcher, Notification, check_notification
 from posetlib.matching.slots import Slots
-from posetlib.matching.wide import WideFilters, is_wide, wide_attributes
+from posetlib.matching.wide import WideFilters, WideRanges, are_enough, worth_reading
 from posetlib.values import MISSING, lookup
 
 __all__ = ["BitmapMatcher"]
@@ -235,22 +236,24 @@ class BitmapMatcher(Matcher):
         """Build what wide filters have instead of bitmaps, and return all others with holders."""
         everything = list(self._pairs.items())
         self._wide = None
-        count = sum(len(holders) for _, holders in everything)
-        names = wide_attributes((filter for filter, _ in everything), count)
-        if not names:
+        if not worth_reading(self._pairs):
             return everything
-        known = frozenset(names)
-        listed = [(filter, holders, is_wide(filter, known)) for filter, holders in everything]
-        pairs = [(filter, i) for filter, holders, wide in listed if wide for i in holders]
-        made = WideFilters(pairs, names)
+        pairs = self.entries()
+        ranges = WideRanges([filter for filter, _ in pairs])
+        wide = list(compress(pairs, ranges.is_wide.tolist()))
+        if not are_enough(wide):
+            return everything
+        made = WideFilters(wide, ranges)
         if not made.selective:
             return everything
         made.counters = self.counters
-        for (filter, interface), slot in zip(pairs, made.slots.tolist(), strict=True):
+        for (filter, interface), slot in zip(wide, made.slots.tolist(), strict=True):
             self._pairs[filter][interface] = _wide_place(slot)
-        made.slots = made.slots[:0]
         self._wide = made
-        return [(filter, holders) for filter, holders, wide in listed if not wide]
+        if len(wide) == len(pairs):
+            return []
+        listed = {filter for filter, _ in wide}
+        return [(filter, holders) for filter, holders in everything if filter not in listed]
 
     # -- one notification --------------------------------------------------------------------------
 

@@ -11,8 +11,7 @@ value there need not look at the block.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Container, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Collection, Container, Hashable, Iterator, Sequence
 from itertools import chain, pairwise
 from operator import itemgetter
 from typing import Any, Final, NamedTuple
@@ -29,12 +28,12 @@ from posetlib.graph.counters import Counters
 from posetlib.matching.cells import UNCUT_ROWS, UNKNOWN, Cells, as_floats, is_held
 from posetlib.values import MISSING, lookup
 
-__all__ = ["WideFilters", "is_wide", "wide_attributes"]
+__all__ = ["WideFilters", "WideRanges", "are_enough", "is_wide", "worth_reading"]
 
 # Ranges of numbers that a filter must have to be wide.
 _MIN_RANGES: Final = 5
-# Pairs with wide filters that make it worth while to keep them apart from others.
-_MIN_PAIRS: Final = 1024
+# Wide filters that make it worth while to keep them apart from others.
+_MIN_FILTERS: Final = 1024
 # Attributes with bits and ends, the commonest ones. Constraints on others are tested.
 _MAX_ATTRIBUTES: Final = 32
 # The largest share of filters that may be left as candidates. With more, blocks are the wrong way.
@@ -47,13 +46,13 @@ _MIN_CELLS: Final = 8
 _MAX_CELLS: Final = 256
 # Bytes of the bits of a block, and of the bitmaps of the notifications that are matched together:
 # both stay in the second-level cache of a processor.
-_BLOCK_BYTES: Final = 3 << 18
-_CHUNK_BYTES: Final = 1 << 19
-_MAX_CHUNK: Final = 512
+_BLOCK_BYTES: Final = 1 << 19
+_CHUNK_BYTES: Final = 3 << 18
+_MAX_CHUNK: Final = 1024
 # Up to this many notifications, all rows of bits of a block are gathered in one call.
 _FEW_EVENTS: Final = 12
-# Candidates that are settled together.
-_MAX_CANDIDATES: Final = 1 << 16
+# Words with candidates that are read together.
+_MAX_WORDS: Final = 1 << 15
 # A block's filters share a zone of one attribute while at least this share of the filters is left.
 _MIN_LEFT: Final = 1 / 16
 # One slot for a new pair for every so many pairs.
@@ -76,6 +75,8 @@ class _Block(NamedTuple):
     base: int
     #: One line for each row of each attribute (see ``WideFilters._offsets``).
     table: Words
+    #: The attributes that a filter of the block constrains: others refuse nothing.
+    axes: _Numbers
     #: The attribute that all filters constrain to rows from ``first`` to before ``last``, if any.
     axis: int | None = None
     first: int = 0
@@ -95,6 +96,16 @@ class _Column(NamedTuple):
     lows: FloatArray
     highs: FloatArray
 
+    def of_some(self, chosen: BoolArray, numbers: _Numbers) -> _Column:
+        """Return the ranges of the filters that are chosen, by other numbers of these."""
+        good = chosen[self.at]
+        if good.all():
+            return _Column(numbers[self.at], self.lows, self.highs)
+        return _Column(numbers[self.at[good]], self.lows[good], self.highs[good])
+
+
+_NO_RANGES: Final = _Column(np.zeros(0, np.intp), np.zeros(0), np.zeros(0))
+
 
 class _Events(NamedTuple):
     """The values of some notifications."""
@@ -109,25 +120,26 @@ class _Events(NamedTuple):
     inexact: BoolArray | None
 
 
-def wide_attributes(filters: Iterable[Filter], pairs: int) -> tuple[str, ...]:
-    """Return the names that wide filters have ranges on; none if there are too few wide filters."""
-    if pairs < _MIN_PAIRS:
-        return ()
-    names: Counter[str] = Counter()
-    wide = 0
-    for filter in filters:
-        terms = filter.terms
-        if len(terms) >= _MIN_RANGES:
-            ranges = list(map(_is_range, terms))
-            if sum(ranges) >= _MIN_RANGES:
-                wide += 1
-                if all(ranges):
-                    names.update(filter.attributes)
-                else:
-                    names.update(n for n, r in zip(filter.attributes, ranges, strict=True) if r)
-    if wide < _MIN_PAIRS:
-        return ()
-    return tuple(sorted(name for name, _ in names.most_common(_MAX_ATTRIBUTES)))
+class WideRanges:
+    """The ranges of wide filters, found among pairs of any filters."""
+
+    def __init__(self, filters: Sequence[Filter]) -> None:
+        columns, terms = _columns_of(filters)
+        names = sorted(columns, key=lambda name: (-len(columns[name].at), name))
+        #: The attributes, the commonest ones.
+        self.names = tuple(sorted(names[:_MAX_ATTRIBUTES]))
+        kept = [columns[name] for name in self.names]
+        counts = _counted(kept, len(filters))
+        #: Whether each of the given filters is wide.
+        self.is_wide: BoolArray = counts >= _MIN_RANGES
+        numbers = np.cumsum(self.is_wide) - 1
+        #: The ranges of the wide filters alone, numbered among themselves, for each attribute.
+        self.columns = [column.of_some(self.is_wide, numbers) for column in kept]
+        #: Whether a wide filter has constraints other than these ranges.
+        self.extra: BoolArray = (terms > counts)[self.is_wide]
+
+    def __len__(self) -> int:
+        return len(self.extra)
 
 
 def is_wide(filter: Filter, names: Container[str]) -> bool:
@@ -138,12 +150,58 @@ def is_wide(filter: Filter, names: Container[str]) -> bool:
     return sum(name in names and _is_range(each) for name, each in named) >= _MIN_RANGES
 
 
+def worth_reading(filters: Collection[Filter]) -> bool:
+    """Return whether enough filters have enough constraints to be wide; a quick first look."""
+    if len(filters) < _MIN_FILTERS:
+        return False
+    return sum(len(filter.terms) >= _MIN_RANGES for filter in filters) >= _MIN_FILTERS
+
+
+def are_enough(wide: Sequence[object]) -> bool:
+    """Return whether so many pairs of wide filters are worth while to keep apart from others."""
+    return len(wide) >= _MIN_FILTERS
+
+
 def _is_range(constraint: Constraint) -> bool:
     """Return whether a constraint is a closed range with ends that float64 holds."""
-    if not constraint.is_number_range:
-        return False
-    low, high = constraint.low, constraint.high
-    return (type(low) is float and type(high) is float) or (is_held(low) and is_held(high))
+    return constraint.is_number_range and is_held(constraint.low) and is_held(constraint.high)
+
+
+def _columns_of(filters: Sequence[Filter]) -> tuple[dict[str, _Column], _Numbers]:
+    """Return the ranges of filters by attribute, and how many constraints each filter has.
+
+    Filters with too few constraints to be wide are not looked at.
+    """
+    lists: dict[str, tuple[list[int], list[Any], list[Any]]] = {}
+    terms = np.zeros(len(filters), dtype=np.intp)
+    for number, filter in enumerate(filters):
+        constraints = filter.terms
+        if len(constraints) < _MIN_RANGES:
+            continue
+        terms[number] = len(constraints)
+        for name, constraint in zip(filter.attributes, constraints, strict=True):
+            if constraint.is_number_range:
+                low, high = constraint.low, constraint.high
+                if (type(low) is float and type(high) is float) or (is_held(low) and is_held(high)):
+                    if name not in lists:
+                        lists[name] = [], [], []
+                    at, lows, highs = lists[name]
+                    at.append(number)
+                    lows.append(low)
+                    highs.append(high)
+    columns = {
+        name: _Column(np.array(at, np.intp), np.array(lows, float), np.array(highs, float))
+        for name, (at, lows, highs) in lists.items()
+    }
+    return columns, terms
+
+
+def _counted(columns: list[_Column], size: int) -> _Numbers:
+    """Return how many ranges each filter has."""
+    counts = np.zeros(size, dtype=np.intp)
+    for column in columns:
+        counts[column.at] += 1
+    return counts
 
 
 class WideFilters:
@@ -153,13 +211,13 @@ class WideFilters:
     pair that goes is not used again: ``is_worn`` says when it is time to make everything anew.
     """
 
-    def __init__(self, pairs: Sequence[Pair], names: tuple[str, ...]) -> None:
+    def __init__(self, pairs: Sequence[Pair], ranges: WideRanges) -> None:
         self.counters = Counters()
-        self._names = names
+        self._names = names = ranges.names
         self._axes = {name: axis for axis, name in enumerate(names)}
         self._read_all = itemgetter(*names)
         filters = [filter for filter, _ in pairs]
-        columns, extra = self._columns(filters)
+        columns = ranges.columns
         limit = 8 * (_FILTER_BYTES - 8 * len(names)) // len(names) - UNCUT_ROWS
         limit = min(max(limit, _MIN_CELLS), _MAX_CELLS)
         # The cells of each attribute, and where the lines of each begin in the table of a block.
@@ -195,7 +253,7 @@ class WideFilters:
         self._held[self.slots] = True
         # By slot, whether the filter has constraints other than the ranges, to be tested.
         self._extra: BoolArray = np.zeros(self._size, dtype=np.bool_)
-        self._extra[self.slots] = extra
+        self._extra[self.slots] = ranges.extra
         # By slot, the low ends of all attributes and after them the high ends with the sign turned,
         # each rounded up to float32; -inf where there is no range. A value is outside if the value,
         # or for a high end minus the value, is less than the end.
@@ -210,28 +268,6 @@ class WideFilters:
         self._workspaces: list[Words] = []
 
     # -- making ------------------------------------------------------------------------------------
-
-    def _columns(self, filters: Sequence[Filter]) -> tuple[list[_Column], BoolArray]:
-        """Return the ranges on each attribute, and whether a filter has other constraints."""
-        at: list[list[int]] = [[] for _ in self._names]
-        lows: list[list[Any]] = [[] for _ in self._names]
-        highs: list[list[Any]] = [[] for _ in self._names]
-        extra = np.zeros(len(filters), dtype=np.bool_)
-        axes = self._axes
-        for number, filter in enumerate(filters):
-            for name, constraint in zip(filter.attributes, filter.terms, strict=True):
-                axis = axes.get(name)
-                if axis is None or not _is_range(constraint):
-                    extra[number] = True
-                    continue
-                at[axis].append(number)
-                lows[axis].append(constraint.low)
-                highs[axis].append(constraint.high)
-        named = zip(at, lows, highs, strict=True)
-        return [
-            _Column(np.array(numbers, np.intp), np.array(low, float), np.array(high, float))
-            for numbers, low, high in named
-        ], extra
 
     def _reach(self, columns: list[_Column], size: int) -> tuple[_Rows, _Rows]:
         """Return, by attribute and filter, the first row of its range, and the row after it."""
@@ -279,10 +315,11 @@ class WideFilters:
         words = -(-len(members) // WORD)
         table = np.zeros((self._lines, words), dtype=np.uint64)
         self._write_bits(table, firsts[:, members], lasts[:, members])
+        (axes,) = (lasts[:, members] != _ALL_ROWS).any(axis=1).nonzero()
         if axis is None:
-            return _Block(base, table)
+            return _Block(base, table, axes)
         first, last = firsts[axis, members].min(), lasts[axis, members].max()
-        return _Block(base, table, axis, int(first), int(last))
+        return _Block(base, table, axes, axis, int(first), int(last))
 
     def _write_bits(self, table: Words, firsts: _Rows, lasts: _Rows) -> None:
         """Write the bits of filters to the words of a block; slots after them refuse every row."""
@@ -346,13 +383,15 @@ class WideFilters:
             block = self._blocks[-1] if self._blocks else None
             if block is None or base >= block.base + block.words * WORD or block.base < self._tail:
                 words = min(self._block_words, (self._size - base) // WORD)
-                block = _Block(base, np.full((self._lines, words), _ONES))
+                axes = np.arange(len(self._names))
+                block = _Block(base, np.full((self._lines, words), _ONES), axes)
                 block.table[self._offsets + UNKNOWN] = 0
                 self._blocks.append(block)
             stop = min(self._used, block.base + block.words * WORD)
             slots: _Numbers = base + self._held[base:stop].nonzero()[0]
-            columns, extra = self._columns(self._filters[slots].tolist())
-            self._extra[slots] = extra
+            named, terms = _columns_of(self._filters[slots].tolist())
+            columns = [named.get(name, _NO_RANGES) for name in self._names]
+            self._extra[slots] = terms > _counted(columns, len(slots))
             self._keep_ends(columns, slots)
             firsts, lasts = self._reach(columns, len(slots))
             # A slot without a pair refuses every row.
@@ -393,16 +432,17 @@ class WideFilters:
         """Return the interfaces of each notification of a chunk; an *event* is its number."""
         events = self._read(chunk)
         found: list[tuple[_Numbers, _Numbers]] = []
-        waiting: list[tuple[_Numbers, _Numbers]] = []
+        waiting: list[_Left] = []
         count = 0
         for block in self._blocks:
-            candidates = self._candidates(block, events, workspace)
-            waiting.append(candidates)
-            count += len(candidates[0])
-            if count >= _MAX_CANDIDATES:
-                found.append(self._settled(chunk, events, waiting))
-                waiting, count = [], 0
-        found.append(self._settled(chunk, events, waiting))
+            left = self._left_in(block, events, workspace)
+            if left is not None:
+                waiting.append(left)
+                count += len(left.words)
+                if count >= _MAX_WORDS:
+                    found += self._settled(chunk, events, waiting)
+                    waiting, count = [], 0
+        found += self._settled(chunk, events, waiting)
         numbers, slots = _joined(found)
         order = np.argsort(numbers, kind="stable")
         interfaces = self._interfaces.take(slots.take(order)).tolist()
@@ -439,10 +479,11 @@ class WideFilters:
         rounded = single != both
         return _Events(lines, single, rounded if rounded.any() else None, inexact)
 
-    def _candidates(
-        self, block: _Block, events: _Events, workspace: Words
-    ) -> tuple[_Numbers, _Numbers]:
-        """Return the (event, slot) pairs of a block that no value excludes."""
+    def _left_in(self, block: _Block, events: _Events, workspace: Words) -> _Left | None:
+        """Return the words of a block with filters that no value excludes, None if there is none.
+
+        One row of bits for each attribute and event, and their OR.
+        """
         lines = events.lines
         chosen: _Numbers | None = None
         if block.axis is not None:
@@ -453,40 +494,51 @@ class WideFilters:
                 inside |= own == UNKNOWN + offset
             (chosen,) = inside.nonzero()
             if not chosen.size:
-                return chosen, chosen
+                return None
             lines = lines.take(chosen, axis=1)
+        if len(block.axes) < len(lines):
+            lines = lines.take(block.axes, axis=0)
         count = lines.shape[1]
         if count <= _FEW_EVENTS:
             refused = np.bitwise_or.reduce(block.table.take(lines, axis=0), axis=0)
         else:
-            union, spare = (
+            refused, spare = (
                 each[: count * block.words].reshape(count, block.words) for each in workspace
             )
-            for axis, line in enumerate(lines):
-                if axis:
+            for i, line in enumerate(lines):
+                if i:
                     block.table.take(line, axis=0, out=spare, mode="clip")
-                    np.bitwise_or(union, spare, out=union)
+                    np.bitwise_or(refused, spare, out=refused)
                 else:
-                    block.table.take(line, axis=0, out=union, mode="clip")
-            refused = union
-        numbers, bits = _zero_bits(refused)
-        return numbers if chosen is None else chosen.take(numbers), bits + block.base
+                    block.table.take(line, axis=0, out=refused, mode="clip")
+        flat = refused.reshape(-1)
+        (at,) = (flat != _ONES).nonzero()
+        if not at.size:
+            return None
+        numbers = at // block.words
+        words = at - numbers * block.words + block.base // WORD
+        return _Left(numbers if chosen is None else chosen.take(numbers), words, ~flat.take(at))
 
     def _settled(
-        self, chunk: Sequence[Any], events: _Events, waiting: list[tuple[_Numbers, _Numbers]]
-    ) -> tuple[_Numbers, _Numbers]:
-        """Return those of the candidates that match: by the ends of ranges, or else by a test."""
-        numbers, slots = _joined(waiting)
-        good = []
-        for start in range(0, len(numbers), _MAX_CANDIDATES):
-            some = slice(start, start + _MAX_CANDIDATES)
-            good.append(self._settle(chunk, events, numbers[some], slots[some]))
-        return _joined(good)
+        self, chunk: Sequence[Any], events: _Events, waiting: list[_Left]
+    ) -> Iterator[tuple[_Numbers, _Numbers]]:
+        """Yield the (event, slot) pairs that match, of those that are left."""
+        if not waiting:
+            return
+        left = _Left(
+            np.concatenate([each.events for each in waiting]),
+            np.concatenate([each.words for each in waiting]),
+            np.concatenate([each.bits for each in waiting]),
+        )
+        for start in range(0, len(left.words), _MAX_WORDS):
+            part = slice(start, start + _MAX_WORDS)
+            some = _Left(left.events[part], left.words[part], left.bits[part])
+            yield self._settle(chunk, events, *_bits_of(some))
 
     def _settle(
         self, chunk: Sequence[Any], events: _Events, numbers: _Numbers, slots: _Numbers
     ) -> tuple[_Numbers, _Numbers]:
-        """Return those of not too many candidates that match."""
+        """Return those of the candidates that match: by the ends of ranges, or else by a test."""
         self.counters.match_tests += len(numbers)
         outside = events.values.take(numbers, axis=0) < self._ends.take(slots, axis=0)
         (inside,) = (~_any_in_row(outside)).nonzero()
@@ -505,6 +557,17 @@ class WideFilters:
             matching[i] = self._filters[slots[i]].matches(chunk[numbers[i]])
         (good,) = matching.nonzero()
         return numbers.take(good), slots.take(good)
+
+
+class _Left(NamedTuple):
+    """Words with filters that no value of an event excludes."""
+
+    #: The event of each word.
+    events: _Numbers
+    #: The number of the word: its first slot is that times 64.
+    words: _Numbers
+    #: The word itself, with a bit set for each such filter.
+    bits: Words
 
 
 def _just_outside(column: _Column) -> FloatArray:
@@ -547,24 +610,22 @@ def _values_of(chunk: Sequence[Any], name: str) -> list[Any]:
         raise
 
 
-def _zero_bits(words: Words) -> tuple[_Numbers, _Numbers]:
-    """Return the row and the place in its row of each bit that is zero."""
-    flat = words.reshape(-1)
-    (at,) = (flat != _ONES).nonzero()
-    left = ~flat.take(at)
-    if np.bitwise_count(left).sum() > 4 * len(left):
-        (places,) = unpacked(left).nonzero()
-        rows, columns = np.divmod(at.take(places // WORD), words.shape[1])
-        return rows, columns * WORD + places % WORD
+def _bits_of(left: _Left) -> tuple[_Numbers, _Numbers]:
+    """Return the event and the slot of each bit."""
+    numbers, words, bits = left
+    slots = words * WORD
+    if np.bitwise_count(bits).sum() > 4 * len(bits):
+        (places,) = unpacked(bits).nonzero()
+        at = places // WORD
+        return numbers.take(at), slots.take(at) + places % WORD
+    # Mostly a word has one bit or two: the lowest one of all words, then the next of those left.
     found = []
-    rows, columns = np.divmod(at, words.shape[1])
-    columns *= WORD
-    while len(left):
-        lowest = left & -left
-        found.append((rows, columns + np.bitwise_count(lowest - _ONE)))
-        left ^= lowest
-        (more,) = left.nonzero()
-        rows, columns, left = rows.take(more), columns.take(more), left.take(more)
+    while len(bits):
+        lowest = bits & -bits
+        found.append((numbers, slots + np.bitwise_count(lowest - _ONE)))
+        bits = bits ^ lowest
+        (more,) = bits.nonzero()
+        numbers, slots, bits = numbers.take(more), slots.take(more), bits.take(more)
     return _joined(found)
 
 
