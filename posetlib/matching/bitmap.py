@@ -42,6 +42,11 @@ _ONES: Final = np.uint64(2**64 - 1)
 # Bytes in the bitmaps of the notifications that are matched together: half a megabyte stays in the
 # processor's caches.
 _CHUNK_BYTES: Final = 1 << 19
+# Bytes of a pair for its bits in all rows of all attributes together, unless the number of cells is
+# given: ten attributes have as many cells as help, twenty share them.
+_PAIR_BYTES: Final = 2560
+# Cells that an attribute has in any case, as far as there are ends to cut at.
+_MIN_CELLS: Final = 32
 # Sets of interfaces that are remembered. When there are more, all are forgotten.
 _MAX_ANSWERS: Final = 1 << 14
 
@@ -58,7 +63,11 @@ class BitmapMatcher(Matcher):
     ``match`` and ``match_many`` take O(attributes × pairs / 64) word operations for a notification.
     They also test each pair in doubt, that is, each filter with a range that ends within the cell
     of the value, unless its interface is found already. ``cells`` is about how many cells the
-    values of an attribute fall into; memory is two bits for each cell and pair.
+    values of an attribute fall into; memory is two bits for each cell and pair. If it is not given,
+    the attributes share a budget of 2.5 kilobytes for each pair.
+
+    Pairs of *wide* filters, with many ranges of numbers each, are kept apart: see
+    ``matching.wide``.
 
     >>> from posetlib import parse_filter
     >>> matcher = BitmapMatcher()
@@ -70,8 +79,8 @@ class BitmapMatcher(Matcher):
     [frozenset({'I1'}), frozenset()]
     """
 
-    def __init__(self, pairs: Iterable[Pair] = (), *, cells: int = CELLS) -> None:
-        if cells < 1:
+    def __init__(self, pairs: Iterable[Pair] = (), *, cells: int | None = None) -> None:
+        if cells is not None and cells < 1:
             raise ValueError(f"an attribute has at least one cell, not {cells}")
         self._cells = cells
         # None until the next match, which builds everything from the pairs.
@@ -185,7 +194,7 @@ class BitmapMatcher(Matcher):
             for name in filter.attributes:
                 if name not in self._attributes:
                     self._attributes[name] = AttributeBitmaps(
-                        slots.words, (), self._built + 1, self._cells
+                        slots.words, (), self._built + 1, self._cells or CELLS
                     )
         for slot, filter in pending.items():
             slots.filters[slot] = filter
@@ -217,10 +226,7 @@ class BitmapMatcher(Matcher):
                 taken[slot] = True
                 for name, constraint in constraints:
                     constrained.setdefault(name, []).append((slot, constraint))
-        self._attributes = {
-            name: AttributeBitmaps(slots.words, listed, int(taken.sum()), self._cells)
-            for name, listed in constrained.items()
-        }
+        self._attributes = self._made_attributes(slots, constrained, int(taken.sum()))
         self._free_bits = ~packed(taken)
         self._free_table = _single_row(self._free_bits)
         self._odd = np.zeros(taken.size, dtype=np.bool_)
@@ -231,6 +237,21 @@ class BitmapMatcher(Matcher):
         self._answers = {}
         self._slots = slots
         return slots
+
+    def _made_attributes(
+        self, slots: Slots, constrained: dict[str, list[tuple[int, Constraint]]], pairs: int
+    ) -> dict[str, AttributeBitmaps]:
+        """Return the bitmaps of each attribute; what one of them leaves is shared by the next."""
+        rows_left = 8 * _PAIR_BYTES // 2
+        made = {}
+        # Those with few constraints first: they need few rows.
+        names = sorted(constrained, key=lambda name: len(constrained[name]))
+        for i, name in enumerate(names):
+            share = max(rows_left // (len(names) - i), _MIN_CELLS)
+            limit = min(share, CELLS) if self._cells is None else self._cells
+            made[name] = AttributeBitmaps(slots.words, constrained[name], pairs, limit)
+            rows_left -= made[name].cells.size
+        return {name: made[name] for name in constrained}
 
     def _build_wide(self) -> list[tuple[Filter, dict[Hashable, int]]]:
         """Build what wide filters have instead of bitmaps, and return all others with holders."""
@@ -497,7 +518,7 @@ def _wide_place(slot: int) -> int:
     return -2 - slot
 
 
-def _matcher(pairs: Iterable[Pair], cells: int) -> BitmapMatcher:
+def _matcher(pairs: Iterable[Pair], cells: int | None) -> BitmapMatcher:
     return BitmapMatcher(pairs, cells=cells)
 
 
