@@ -27,9 +27,9 @@ from posetlib.tables.filter_relation import filter_relation
 from posetlib.tables.invariants import check_table
 from posetlib.tables.item_type import ItemT
 from posetlib.tables.operation import Operation
-from posetlib.tables.promises import Elimination, Promises
+from posetlib.tables.promises import Promises
 from posetlib.tables.snapshot import Snapshot, SnapshotNode
-from posetlib.tables.updating import Pairs, checked, thinned
+from posetlib.tables.updating import Pairs, checked, without_collection
 
 __all__ = ["Observer", "Table"]
 
@@ -147,9 +147,8 @@ class Table(Collection[ItemT], Generic[ItemT]):
     def update(self, pairs: Iterable[tuple[ItemT, Hashable]]) -> Change[ItemT]:
         """Let interfaces hold many items: all of them, or none if one is refused.
 
-        One change for all. The table has the pairs, roots and answers that it has after adding them
-        in order; a filter that comes, goes and comes again meanwhile may have another place in the
-        order of insertion.
+        One change for all; the table is the one that adds in order make. A little faster than
+        these; a filters poset that at least doubles is worked out at once, from arrays.
 
         >>> from posetlib import FiltersPoset, parse_filter
         >>> table = FiltersPoset()
@@ -157,7 +156,9 @@ class Table(Collection[ItemT], Generic[ItemT]):
         >>> table.update(pairs).added
         (Filter('y = 1'), Filter('x > 3'))
         """
-        return self._run(Operation("update", checked(pairs), None))[0]
+        listed = checked(pairs)
+        with without_collection():
+            return self._run(Operation("update", listed, None))[0]
 
     def remove(self, item: ItemT, interface: Hashable) -> Change[ItemT]:
         """Let an interface release an item; UnknownEntryError if it does not hold it.
@@ -295,8 +296,6 @@ class Table(Collection[ItemT], Generic[ItemT]):
 
     def _update(self, pairs: Pairs) -> None:
         """Bring many pairs in; one that is refused is named in the error."""
-        if self.promises.elimination is Elimination.EVERYWHERE and not self.local:
-            pairs = thinned(self._box_reader, pairs)
         for item, interface in pairs:
             try:
                 self._add(item, interface)
