@@ -92,6 +92,8 @@ class RangeColumns:
                 others += set(numbers).difference(good)
                 numbers = good  # noqa: PLW2901 - those that are left
                 ends = _ends([filters[number] for number in good])
+                if ends is None:  # an end is an integer at the very limit of what floats hold
+                    others += good
             if ends:
                 is_all = len(numbers) == len(filters)
                 chosen = None if is_all else np.array(numbers, dtype=np.intp)
