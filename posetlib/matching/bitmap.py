@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
 from functools import reduce
+from itertools import compress
 from operator import or_
 from threading import Lock
 from typing import Any, Final
@@ -31,6 +32,7 @@ from posetlib.matching.attribute_bitmaps import (
 from posetlib.matching.cells import UNKNOWN, Readings
 from posetlib.matching.matcher import Matcher, Notification, check_notification
 from posetlib.matching.slots import Slots
+from posetlib.matching.wide import WideFilters, WideRanges, are_enough, worth_reading
 from posetlib.values import MISSING, lookup
 
 __all__ = ["BitmapMatcher"]
@@ -40,6 +42,11 @@ _ONES: Final = np.uint64(2**64 - 1)
 # Bytes in the bitmaps of the notifications that are matched together: half a megabyte stays in the
 # processor's caches.
 _CHUNK_BYTES: Final = 1 << 19
+# Bytes of a pair for its bits in all rows of all attributes together, unless the number of cells is
+# given: ten attributes have as many cells as help, twenty share them.
+_PAIR_BYTES: Final = 2560
+# Cells that an attribute has in any case, as far as there are ends to cut at.
+_MIN_CELLS: Final = 32
 # Sets of interfaces that are remembered. When there are more, all are forgotten.
 _MAX_ANSWERS: Final = 1 << 14
 
@@ -56,7 +63,11 @@ class BitmapMatcher(Matcher):
     ``match`` and ``match_many`` take O(attributes × pairs / 64) word operations for a notification.
     They also test each pair in doubt, that is, each filter with a range that ends within the cell
     of the value, unless its interface is found already. ``cells`` is about how many cells the
-    values of an attribute fall into; memory is two bits for each cell and pair.
+    values of an attribute fall into; memory is two bits for each cell and pair. If it is not given,
+    the attributes share a budget of 2.5 kilobytes for each pair.
+
+    Pairs of *wide* filters, with many ranges of numbers each, are kept apart: see
+    ``matching.wide``.
 
     >>> from posetlib import parse_filter
     >>> matcher = BitmapMatcher()
@@ -68,8 +79,8 @@ class BitmapMatcher(Matcher):
     [frozenset({'I1'}), frozenset()]
     """
 
-    def __init__(self, pairs: Iterable[Pair] = (), *, cells: int = CELLS) -> None:
-        if cells < 1:
+    def __init__(self, pairs: Iterable[Pair] = (), *, cells: int | None = None) -> None:
+        if cells is not None and cells < 1:
             raise ValueError(f"an attribute has at least one cell, not {cells}")
         self._cells = cells
         # None until the next match, which builds everything from the pairs.
@@ -88,6 +99,9 @@ class BitmapMatcher(Matcher):
         self._pending: dict[int, Filter] = {}
         # How many pairs there were when the bitmaps were last built.
         self._built = 0
+        # How many pairs have a slot, and the pairs that have none: those of wide filters.
+        self._in_slots = 0
+        self._wide: WideFilters | None = None
         # Held while changes are written to the bitmaps, since several threads may match at once.
         self._writing = Lock()
         # Arrays for intermediate results: one, or none while a call of match_many uses it.
@@ -110,23 +124,38 @@ class BitmapMatcher(Matcher):
     def _enter(self, filter: Filter, interface: Hashable) -> int:
         if self._slots is None:
             return -1
+        if self._wide is not None and self._wide.takes(filter):
+            place = self._wide.enter(filter, interface)
+            if place is None:
+                self._forget()
+                return -1
+            return _wide_place(place)
         slot = self._slots.reserve(interface)
         if slot is None or len(self._pending) > self._built // 4:
             self._forget()
             return -1
         self._pending[slot] = filter
+        self._in_slots += 1
         return slot
 
     def _leave(self, filter: Filter, interface: Hashable, place: int) -> None:
         if self._slots is None:
             return
+        if place < 0:
+            assert self._wide is not None, "a negative place is one among wide filters"
+            self._wide.leave(_wide_place(place))
+            if self._wide.is_worn:
+                self._forget()
+            return
         if self._pending.pop(place, None) is None:
             self._gone.add(place)
         self._slots.free(place)
+        self._in_slots -= 1
 
     def _forget(self) -> None:
         """Drop the bitmaps: the next match builds them anew."""
         self._slots = None
+        self._wide = None
         self._attributes = {}
         self._gone = set()
         self._pending = {}
@@ -134,7 +163,8 @@ class BitmapMatcher(Matcher):
     def _ready(self) -> Slots:
         """Bring the bitmaps up to date, and return the slots."""
         slots = self._slots
-        if slots is None or self._gone or self._pending:
+        wide = self._wide
+        if slots is None or self._gone or self._pending or (wide is not None and wide.has_news):
             with self._writing:
                 return self._updated()
         return slots
@@ -143,7 +173,10 @@ class BitmapMatcher(Matcher):
         """Write the changes to the bitmaps, or build these anew, and return the slots."""
         slots = self._slots
         if slots is not None:
-            self._write(slots)
+            if self._gone or self._pending:
+                self._write(slots)
+            if self._wide is not None:
+                self._wide.fold()
             strays = sum(bitmaps.strays for bitmaps in self._attributes.values())
             # Strays are tested one by one. With this many, building anew is cheaper.
             if strays > self._built // 8 + 8:
@@ -161,7 +194,7 @@ class BitmapMatcher(Matcher):
             for name in filter.attributes:
                 if name not in self._attributes:
                     self._attributes[name] = AttributeBitmaps(
-                        slots.words, (), self._built + 1, self._cells
+                        slots.words, (), self._built + 1, self._cells or CELLS
                     )
         for slot, filter in pending.items():
             slots.filters[slot] = filter
@@ -179,10 +212,11 @@ class BitmapMatcher(Matcher):
 
     def _build(self) -> Slots:
         """Give every pair a slot, build all bitmaps, and return the slots."""
-        slots = Slots(interface for holders in self._pairs.values() for interface in holders)
+        rest = self._build_wide()
+        slots = Slots(interface for _, holders in rest for interface in holders)
         constrained: dict[str, list[tuple[int, Constraint]]] = {}
         taken = np.zeros(slots.words * WORD, dtype=np.bool_)
-        for filter, holders in self._pairs.items():
+        for filter, holders in rest:
             constraints = list(zip(filter.attributes, filter.terms, strict=True))
             for interface in holders:
                 slot = slots.reserve(interface)
@@ -192,26 +226,69 @@ class BitmapMatcher(Matcher):
                 taken[slot] = True
                 for name, constraint in constraints:
                     constrained.setdefault(name, []).append((slot, constraint))
-        self._attributes = {
-            name: AttributeBitmaps(slots.words, listed, int(taken.sum()), self._cells)
-            for name, listed in constrained.items()
-        }
+        self._attributes = self._made_attributes(slots, constrained, int(taken.sum()))
         self._free_bits = ~packed(taken)
         self._free_table = _single_row(self._free_bits)
         self._odd = np.zeros(taken.size, dtype=np.bool_)
         for bitmaps in self._attributes.values():
             bitmaps.free(self._free_bits)
             self._odd[bitmaps.odd] = True
-        self._built = int(taken.sum())
+        self._built = self._in_slots = int(taken.sum())
         self._answers = {}
         self._slots = slots
         return slots
+
+    def _made_attributes(
+        self, slots: Slots, constrained: dict[str, list[tuple[int, Constraint]]], pairs: int
+    ) -> dict[str, AttributeBitmaps]:
+        """Return the bitmaps of each attribute; what one of them leaves is shared by the next."""
+        rows_left = 8 * _PAIR_BYTES // 2
+        made = {}
+        # Those with few constraints first: they need few rows.
+        names = sorted(constrained, key=lambda name: len(constrained[name]))
+        for i, name in enumerate(names):
+            share = max(rows_left // (len(names) - i), _MIN_CELLS)
+            limit = min(share, CELLS) if self._cells is None else self._cells
+            made[name] = AttributeBitmaps(slots.words, constrained[name], pairs, limit)
+            rows_left -= made[name].cells.size
+        return {name: made[name] for name in constrained}
+
+    def _build_wide(self) -> list[tuple[Filter, dict[Hashable, int]]]:
+        """Build what wide filters have instead of bitmaps, and return all others with holders."""
+        everything = list(self._pairs.items())
+        self._wide = None
+        if not worth_reading(self._pairs):
+            return everything
+        pairs = self.entries()
+        ranges = WideRanges([filter for filter, _ in pairs])
+        wide = list(compress(pairs, ranges.is_wide.tolist()))
+        if not are_enough(wide):
+            return everything
+        made = WideFilters(wide, ranges)
+        if not made.selective:
+            return everything
+        made.counters = self.counters
+        for (filter, interface), slot in zip(wide, made.slots.tolist(), strict=True):
+            self._pairs[filter][interface] = _wide_place(slot)
+        self._wide = made
+        if len(wide) == len(pairs):
+            return []
+        listed = {filter for filter, _ in wide}
+        return [(filter, holders) for filter, holders in everything if filter not in listed]
 
     # -- one notification --------------------------------------------------------------------------
 
     def match(self, notification: Notification) -> frozenset[Hashable]:
         """Return the interfaces that hold a matching filter."""
         slots = self._ready()
+        wide = self._wide
+        if wide is None:
+            return self._match_slots(slots, notification)
+        (answer,) = wide.match_many([notification])
+        return answer | self._match_slots(slots, notification) if self._in_slots else answer
+
+    def _match_slots(self, slots: Slots, notification: Notification) -> frozenset[Hashable]:
+        """Return the interfaces of the pairs that have slots and match."""
         rows = self._rows(notification)
         blocked: Words = reduce(or_, [table[2 * row + DOUBTED] for table, row in rows])
         answer = self._answer(np.packbits(_found(slots, blocked)).tobytes())
@@ -296,6 +373,18 @@ class BitmapMatcher(Matcher):
         """Return what ``match`` returns, for each notification; works on some hundred at a time."""
         slots = self._ready()
         everything = list(notifications)
+        wide = self._wide
+        if wide is None:
+            return self._match_many_slots(slots, everything)
+        answers = wide.match_many(everything)
+        if not self._in_slots:
+            return answers
+        return list(map(or_, answers, self._match_many_slots(slots, everything)))
+
+    def _match_many_slots(
+        self, slots: Slots, everything: list[Notification]
+    ) -> list[frozenset[Hashable]]:
+        """Return the interfaces of the pairs that have slots and match, for each notification."""
         # A bitmap takes 8 bytes for each word.
         size = min(len(everything), max(16, _CHUNK_BYTES // (slots.words * 8)))
         workspace = self._take_workspace(size, slots.words)
@@ -421,7 +510,15 @@ class BitmapMatcher(Matcher):
         ]
 
 
-def _matcher(pairs: Iterable[Pair], cells: int) -> BitmapMatcher:
+def _wide_place(slot: int) -> int:
+    """Return the number of a pair for its slot among wide filters, or the slot for the number.
+
+    Such numbers begin below -1, the number of pairs that have no place yet.
+    """
+    return -2 - slot
+
+
+def _matcher(pairs: Iterable[Pair], cells: int | None) -> BitmapMatcher:
     return BitmapMatcher(pairs, cells=cells)
 
 

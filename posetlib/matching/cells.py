@@ -36,6 +36,7 @@ from posetlib.values import MISSING, Number, exact
 
 __all__ = [
     "ABSENT",
+    "UNCUT_ROWS",
     "UNKNOWN",
     "Cells",
     "Intervals",
@@ -44,6 +45,7 @@ __all__ = [
     "RowRanges",
     "as_floats",
     "float_after",
+    "is_held",
 ]
 
 #: The row of values whose place is not known, as of a subclass of str: every constraint is tested.
@@ -56,6 +58,8 @@ _OTHERS: Final = 2
 _FALSE: Final = 3
 # The first row of numbers.
 _NUMBERS: Final = 5
+#: Rows that there are without any cut: those before numbers, and one each of numbers and strings.
+UNCUT_ROWS: Final = _NUMBERS + 2
 
 # Float64 holds every integer up to this size.
 _EXACT_INTEGERS: Final = 2.0**53
@@ -145,10 +149,32 @@ class Cells:
                 number_ends += piece[:2]
             for piece in extent.strings:
                 string_ends += piece[:2]
-        self._number_cuts, few_numbers = _cuts(number_ends, NUMBER_LINE, limit)
-        self._string_cuts, few_strings = _cuts(string_ends, STRING_LINE, limit)
+        number_cuts, few_numbers = _cuts(number_ends, NUMBER_LINE, limit)
+        string_cuts, few_strings = _cuts(string_ends, STRING_LINE, limit)
         #: Whether there are too many ends for a cut at each of them.
         self.many_numbers, self.many_strings = not few_numbers, not few_strings
+        self._cut(number_cuts, string_cuts)
+
+    @classmethod
+    def of_floats(cls, ends: FloatArray, *, limit: int) -> Cells:
+        """Return cells that are cut just before numbers: before each, or before quantiles of them.
+
+        >>> cells = Cells.of_floats(np.array([2.0, 5.0]), limit=100)
+        >>> cells.rows_of_floats(np.array([1.5, 2.0, 7.0])).tolist()
+        [5, 6, 7]
+        """
+        ends = np.sort(ends[np.isfinite(ends)])
+        cuts = np.unique(ends)
+        if len(cuts) >= limit:
+            cuts = np.unique(ends[np.arange(limit) * len(ends) // limit])
+        made = cls((), limit=limit)
+        made.many_numbers = True
+        made._cut([(number, 0) for number in cuts.tolist()], [])
+        return made
+
+    def _cut(self, number_cuts: list[Any], string_cuts: list[Any]) -> None:
+        """Cut both lines, and number the rows."""
+        self._number_cuts, self._string_cuts = number_cuts, string_cuts
         # The threshold of each cut between numbers. As many -inf before them as there are rows
         # before those of numbers, so that a binary search yields the row itself.
         self._thresholds = [-math.inf] * _NUMBERS + list(map(float_after, self._number_cuts))
@@ -157,6 +183,8 @@ class Cells:
         self._strings = _NUMBERS + len(self._number_cuts) + 1
         #: The number of rows.
         self.size = self._strings + len(self._string_cuts) + 1
+        #: The number of rows of numbers.
+        self.number_cells = self._strings - _NUMBERS
         # Strings that came before -> their rows: most strings come again and again.
         self._rows_of_strings: dict[str, int] = {}
 
@@ -188,7 +216,7 @@ class Cells:
         if self._fills is None:
             return None
         if (type(low) is not float or type(high) is not float) and not (
-            _is_held(low) and _is_held(high)
+            is_held(low) and is_held(high)
         ):
             return None
         lowest, highest = self._fills
@@ -276,11 +304,7 @@ class Cells:
         kinds = set(map(type, values))
         floats = as_floats(values, kinds)
         if floats is not None:
-            rows = self._threshold_array.searchsorted(floats, side="right")
-            nan = np.isnan(floats)
-            if np.count_nonzero(nan):
-                rows[nan] = _OTHERS
-            return Readings(rows, floats, None)
+            return Readings(self.rows_of_floats(floats), floats, None)
         if kinds == {str}:
             known = self._rows_of_strings
             listed = [known.get(value) or self._string_row(value) for value in values]
@@ -289,6 +313,14 @@ class Cells:
             # No notification of the batch has the attribute, as is usual for rare ones.
             return Readings(np.full(len(values), ABSENT, dtype=np.intp), None, None)
         return self._read_mixed(values)
+
+    def rows_of_floats(self, floats: FloatArray) -> NDArray[np.intp]:
+        """Return the rows of many floats."""
+        rows = self._threshold_array.searchsorted(floats, side="right")
+        nan = np.isnan(floats)
+        if np.count_nonzero(nan):
+            rows[nan] = _OTHERS
+        return rows
 
     def _read_mixed(self, values: list[Any]) -> Readings:
         """Return the rows of values of several types, one by one."""
@@ -394,7 +426,7 @@ def float_after(cut: tuple[Number, int]) -> float:
     return rounded
 
 
-def _is_held(number: Number) -> bool:
+def is_held(number: Number) -> bool:
     """Return whether a number is surely a float64: a float, or an integer up to 2**53."""
     return type(number) is float or (type(number) is int and abs(number) <= _EXACT_INTEGERS)
 

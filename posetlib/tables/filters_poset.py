@@ -6,23 +6,21 @@ from collections.abc import Hashable, Iterable
 from typing import Any, Final, Self
 
 from posetlib.arrays.building import surviving_pairs, whole_order
-from posetlib.arrays.ranges import Ranges
 from posetlib.graph.nodes import Node
 from posetlib.graph.paths import in_order
-from posetlib.search.box_matrix import upright
-from posetlib.search.boxes import Axis, Box
 from posetlib.tables.item_type import ItemT
 from posetlib.tables.promises import Elimination, Promises, Shape
 from posetlib.tables.structures import register_structure
 from posetlib.tables.table import Table
+from posetlib.tables.updating import Pairs, exact_ranges
 
 __all__ = ["FiltersPoset"]
 
 # A whole poset is built from arrays of its boxes up to this many filters: the order takes a bit for
 # each pair of them, an eighth of a gigabyte.
 _MAX_AT_ONCE: Final = 32_768
-# Boxes on more axes than these are not put into one array: most of it would say nothing.
-_MAX_AXES: Final = 64
+# Fewer pairs than this are added one by one.
+_FEW: Final = 64
 
 
 @register_structure
@@ -63,39 +61,82 @@ class FiltersPoset(Table[ItemT]):
 
     def _load_at_once(self, pairs: list[tuple[ItemT, Hashable]]) -> bool:
         """Load an empty table, if all filters have exact boxes; return whether it did."""
-        numbers: dict[ItemT, int] = {}
-        boxes: list[Box] = []
-        axes: dict[Axis, None] = {}
-        if self._box_reader is None:
+        arranged = self._arranged(pairs)
+        if arranged is None:
             return False
-        for item, _ in pairs:
-            if item not in numbers:
-                box = self._box_reader.read(item)
-                if box is None or not box.shape.exact or len(boxes) == _MAX_AT_ONCE:
-                    return False
-                if box.shape.open_ends:
-                    # The arrays have closed ranges only.
-                    return False
-                axes.update(dict.fromkeys(box.shape.axes))
-                if len(axes) > _MAX_AXES:
-                    return False
-                numbers[item] = len(boxes)
-                boxes.append(box)
-        rows = {axis: 2 * i for i, axis in enumerate(axes)}
-        ends = upright(boxes, rows)
-        ranges = Ranges(
-            {axis: ends[row] for axis, row in rows.items()},
-            {axis: -ends[row + 1] for axis, row in rows.items()},
-            len(boxes),
-        )
-        held = surviving_pairs(ranges, [(numbers[item], interface) for item, interface in pairs])
-        items = list(numbers)
-        parents, children = whole_order(ranges.take([number for number, _ in held]))
-        self._load(
-            [(items[number], interfaces) for number, interfaces in held],
-            zip(parents.tolist(), children.tolist(), strict=True),
-        )
+        held, parents, children = arranged
+        self._load(held, zip(parents, children, strict=True))
         return True
+
+    def _arranged(
+        self, pairs: list[tuple[ItemT, Hashable]]
+    ) -> tuple[list[tuple[ItemT, list[Hashable]]], list[int], list[int]] | None:
+        """Return the filters that pairs leave, with interfaces, and the numbers of linked ones.
+
+        From arrays; None if the filters are too many, or not all boxes are exact and closed.
+        """
+        items = dict.fromkeys(item for item, _ in pairs)
+        known = exact_ranges(self._box_reader, items) if len(items) <= _MAX_AT_ONCE else None
+        if known is None:
+            return None
+        numbers, ranges = known
+        held = surviving_pairs(ranges, [(numbers[item], interface) for item, interface in pairs])
+        listed = list(numbers)
+        parents, children = whole_order(ranges.take([number for number, _ in held]))
+        rows = [(listed[number], interfaces) for number, interfaces in held]
+        return rows, parents.tolist(), children.tolist()
+
+    def _update(self, pairs: Pairs) -> None:
+        """Bring many pairs in: as arrays, if they are at least as many as the filters here."""
+        if len(pairs) < max(len(self._links.nodes), _FEW) or self._links.aliases:
+            arranged = None
+        else:
+            arranged = self._arranged([*self.entries(), *pairs])
+        if arranged is None:
+            super()._update(pairs)
+        else:
+            self._become(*arranged)
+
+    def _become(
+        self, held: list[tuple[ItemT, list[Hashable]]], parents: list[int], children: list[int]
+    ) -> None:
+        """Change nodes, interfaces and links to those given, one step for each difference."""
+        links = self._links
+        stay: dict[Node, None] = {}
+        for item, _ in held:
+            node = links.nodes.get(item)
+            if node is None or (stay and node.serial < next(reversed(stay)).serial):
+                # From here on all come in this order, also one that was here and came again.
+                break
+            stay[node] = None
+        for node in [each for each in links.nodes.values() if each not in stay]:
+            self._take_out(node)
+        nodes = list(stay)
+        nodes += [links.enter(item, self._traits(item)) for item, _ in held[len(nodes) :]]
+        above: list[set[Node]] = [set() for _ in nodes]
+        for parent, child in zip(parents, children, strict=True):
+            above[child].add(nodes[parent])
+        for node, (_, interfaces), nearest in zip(nodes, held, above, strict=True):
+            for interface in [each for each in interfaces if each not in node.interfaces]:
+                links.hold(node, interface)
+            for interface in [each for each in node.interfaces if each not in interfaces]:
+                links.release(node, interface)
+            wanted = nearest or {links.top}
+            for other in [each for each in node.parents if each not in wanted]:
+                links.unlink(other, node)
+            for other in sorted(wanted.difference(node.parents), key=lambda each: each.serial):
+                links.link(other, node)
+
+    def _take_out(self, node: Node) -> None:
+        """Unlink and forget a node, without joining what it held together."""
+        links = self._links
+        for parent in list(node.parents):
+            links.unlink(parent, node)
+        for child in list(node.children):
+            links.unlink(node, child)
+        for interface in list(node.interfaces):
+            links.release(node, interface)
+        links.leave(node)
 
     def _add(self, item: ItemT, interface: Hashable) -> None:
         links = self._links

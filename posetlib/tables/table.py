@@ -6,8 +6,9 @@ import copy
 from abc import abstractmethod
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator
 from functools import partial
+from itertools import islice
 from threading import Lock
-from typing import Any, ClassVar, Generic, Self
+from typing import Any, ClassVar, Final, Generic, Self
 
 from posetlib.errors import InvariantError, UnknownEntryError
 from posetlib.graph.change import NO_CHANGE, Change
@@ -28,12 +29,16 @@ from posetlib.tables.item_type import ItemT
 from posetlib.tables.operation import Operation
 from posetlib.tables.promises import Promises
 from posetlib.tables.snapshot import Snapshot, SnapshotNode
+from posetlib.tables.updating import Pairs, checked, without_collection
 
 __all__ = ["Observer", "Table"]
 
 #: Told of every operation that succeeds, and of one that is undone: the operation, whether it was
 #: undone, and what it changed.
 Observer = Callable[[Operation, bool, Change[Any]], object]
+
+# Pairs of a build that come in one update.
+_AT_ONCE: Final = 4096
 
 
 class Table(Collection[ItemT], Generic[ItemT]):
@@ -113,8 +118,10 @@ class Table(Collection[ItemT], Generic[ItemT]):
         (Filter('x in [0, 9]'),)
         """
         table = cls._made(options)
-        for item, interface in pairs:
-            table.add(item, interface)
+        remaining = iter(pairs)
+        # Not all in one step, since the steps of an update are kept until it is complete.
+        while some := list(islice(remaining, _AT_ONCE)):
+            table.update(some)
         return table
 
     @classmethod
@@ -136,6 +143,22 @@ class Table(Collection[ItemT], Generic[ItemT]):
         added: x > 3; roots added: x > 3; pairs added: (x > 3, I1)
         """
         return self._run(Operation("add", item, interface))[0]
+
+    def update(self, pairs: Iterable[tuple[ItemT, Hashable]]) -> Change[ItemT]:
+        """Let interfaces hold many items: all of them, or none if one is refused.
+
+        One change for all; the table is the one that adds in order make. A little faster than
+        these; a filters poset that at least doubles is worked out at once, from arrays.
+
+        >>> from posetlib import FiltersPoset, parse_filter
+        >>> table = FiltersPoset()
+        >>> pairs = [(parse_filter(text), "I1") for text in ("x > 5", "y = 1", "x > 3")]
+        >>> table.update(pairs).added
+        (Filter('y = 1'), Filter('x > 3'))
+        """
+        listed = checked(pairs)
+        with without_collection():
+            return self._run(Operation("update", listed, None))[0]
 
     def remove(self, item: ItemT, interface: Hashable) -> Change[ItemT]:
         """Let an interface release an item; UnknownEntryError if it does not hold it.
@@ -220,6 +243,8 @@ class Table(Collection[ItemT], Generic[ItemT]):
                 self._add(item, interface)
             elif name == "drop_interface":
                 self._withdraw(links.holding(interface), interface)
+            elif name == "update":
+                self._update(item)
             else:
                 getattr(self, f"_{name}")(item, interface)
             journal = links.finish()
@@ -268,6 +293,15 @@ class Table(Collection[ItemT], Generic[ItemT]):
     @abstractmethod
     def _add(self, item: ItemT, interface: Hashable) -> None:
         """Bring a pair in."""
+
+    def _update(self, pairs: Pairs) -> None:
+        """Bring many pairs in; one that is refused is named in the error."""
+        for item, interface in pairs:
+            try:
+                self._add(item, interface)
+            except Exception as error:
+                error.add_note(f"in an update, at the pair of {interface!r} and {item!s:.200}")
+                raise
 
     @abstractmethod
     def _dissolve(self, empty: list[Node]) -> None:
@@ -400,11 +434,9 @@ class Table(Collection[ItemT], Generic[ItemT]):
 
     def entries(self) -> tuple[tuple[ItemT, Hashable], ...]:
         """Return all (filter, interface) pairs, in order of insertion; O(pairs)."""
-        return tuple(
-            (node.item, interface)
-            for node in self._links.nodes.values()
-            for interface in node.interfaces
-        )
+        nodes = self._links.nodes.values()
+        # Through a list, which is faster than to let a tuple grow.
+        return tuple([(node.item, each) for node in nodes for each in node.interfaces])
 
     def __len__(self) -> int:
         return len(self._links.nodes)

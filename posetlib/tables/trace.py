@@ -74,10 +74,11 @@ class Trace(Generic[ItemT]):
         trace = cls(relation=table._relation)
 
         def observe(operation: Operation, undone: bool, _change: Change[Any]) -> None:
-            if undone:
-                trace.operations.pop()
-            else:
-                trace.operations.append(operation)
+            recorded = operation.single()
+            if not undone:
+                trace.operations += recorded
+            elif recorded:
+                del trace.operations[-len(recorded) :]
 
         return trace, table._observe(observe)
 

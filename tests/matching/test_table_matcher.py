@@ -8,9 +8,18 @@ from typing import Any
 import pytest
 
 import posetlib as pl
-from posetlib.matching import BitmapMatcher, TableMatcher
+from posetlib.matching import BitmapMatcher, TableMatcher, columns, table_matcher
+from posetlib.matching.columns import RangeColumns
 
-from .worlds import VALUES, Backwards, random_filter, random_notification, ranges
+from .worlds import (
+    VALUES,
+    Backwards,
+    points,
+    random_filter,
+    random_notification,
+    ranges,
+    scan,
+)
 
 TABLES: dict[str, Any] = {
     "fp": pl.FiltersPoset,
@@ -74,6 +83,14 @@ def test_an_operation_that_is_undone_is_undone_here() -> None:
     assert matcher.match_many([{"x": 5}]) == [{"I1"}] == _walk(table, [{"x": 5}])
 
 
+@pytest.fixture
+def no_columns(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a table walk until its matcher is built."""
+    monkeypatch.setattr(table_matcher, "_FILTERS_PER_VISIT", 0)
+    monkeypatch.setattr(table_matcher, "_FILTERS_PER_ROOT", 0)
+
+
+@pytest.mark.usefixtures("no_columns")
 @pytest.mark.parametrize("name", TABLES)
 def test_single_matches_are_served_once_walks_have_visited_as_many_as_there_are(name: str) -> None:
     for kind in ("narrow", "uniform"):
@@ -95,6 +112,7 @@ def test_single_matches_are_served_once_walks_have_visited_as_many_as_there_are(
         assert table.match(probe) == expected
 
 
+@pytest.mark.usefixtures("no_columns")
 def test_long_walks_are_followed_by_fewer_than_short_ones() -> None:
     walks = {}
     for text in ("x = %", "x in [0, %]"):  # all incomparable, and a chain of which none matches
@@ -119,6 +137,7 @@ def test_a_walk_with_a_bound_or_an_account_is_not_counted() -> None:
     assert table._matcher is None
 
 
+@pytest.mark.usefixtures("no_columns")
 def test_a_large_batch_is_worth_it_at_once_and_a_small_one_walks() -> None:
     table = pl.NonRedundantForest()
     for i in range(320):
@@ -172,3 +191,82 @@ def test_filters_that_are_asked_are_counted_by_the_table() -> None:
     table.add(pl.parse_filter("x has 3"), "I1")
     assert attached(table).match_many([{"x": [3]}, {"y": 1}]) == [{"I1"}, set()]
     assert table.counters.match_tests == 1
+
+
+# -- columns ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["uniform", "narrow"])
+@pytest.mark.parametrize("interfaces", [3, 2_000])
+@pytest.mark.parametrize("name", TABLES)
+def test_columns_serve_until_the_matcher_does(name: str, interfaces: int, kind: str) -> None:
+    table = TABLES[name]()
+    table.update((filter, i % interfaces) for i, filter in enumerate(ranges(2, 300, kind)))
+    table = table.restored(table.snapshot(), index=True, local=table.local)
+    served = set()
+    for probe in points(4, 150) * 4:
+        assert table.match(probe) == frozenset(table.match_account(probe).interfaces)
+        served.add((table._matcher._columns is not None, table._matcher._matcher is not None))
+    assert (True, False) in served, "columns had their time"
+    assert (False, True) in served, "the matcher is built in the end"
+    assert (True, True) not in served, "columns go when the matcher comes"
+
+
+def test_a_table_with_many_roots_does_not_walk_at_all() -> None:
+    table = pl.PosetForest()
+    table.update((filter, i) for i, filter in enumerate(ranges(1, 300, "narrow")))
+    table.match({"x": 50.0, "y": 50.0})
+    assert table.counters.match_tests == 0
+
+
+def test_columns_end_with_the_first_change() -> None:
+    table = pl.PosetForest()
+    table.update((filter, i) for i, filter in enumerate(ranges(1, 300, "narrow")))
+    probe = {"x": 50.0, "y": 50.0}
+    before = table.match(probe)
+    assert table._matcher is not None
+    assert table._matcher._columns is not None
+    table.add(pl.parse_filter("x in [50, 50] and y in [50, 50]"), "new")
+    assert table.match(probe) == before | {"new"}
+    assert table._matcher._columns is None, "they are not made again and again"
+    table.remove(pl.parse_filter("x in [50, 50] and y in [50, 50]"), "new")
+    assert table.match(probe) == before
+    assert table._matcher._columns is None
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_columns_match_as_a_scan_does(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Any filters and values; columns may decline to answer, but never answer wrongly."""
+    monkeypatch.setattr(columns, "_PAIRS_PER_OTHER", 0)
+    monkeypatch.setattr(columns, "_FEW_INTERFACES", 2 if seed % 2 else 1024)
+    random = Random(f"columns-{seed}")
+    pairs: list[Any] = [(random_filter(random), random.choice("abcd")) for _ in range(60)]
+    pairs += [(filter, i % 5) for i, filter in enumerate(ranges(seed, 40))]
+    for name, high in (("x", 2**53), ("y", 2**53 + 1)):
+        texts = (f"{name} in [0, {high}]", f"{name} in [0, {high}] and pos.x in [0, 100]")
+        pairs += [(pl.parse_filter(text), high) for text in texts]
+    made = RangeColumns.made(pairs)
+    assert made is not None
+    answered = 0
+    for _ in range(150):
+        values = LAWFUL if random.random() < 0.3 else (0, 1, 2.0, 50.5, 100, 2**53, 2**53 + 1)
+        probe = random_notification(random, values)
+        found = made.match(probe)
+        if found is not None:
+            answered += 1
+            assert [found] == scan(pairs, [probe]), probe
+    assert answered > 20
+
+
+def test_columns_decline_what_they_cannot_hold() -> None:
+    text = "x in [1, 3] and y in [0, 9]"
+    assert RangeColumns.made([(pl.parse_filter(text), 1)]) is not None
+    assert RangeColumns.made([(pl.parse_filter("x != 3"), 1)]) is None
+    assert RangeColumns.made([(frozenset("a"), 1)]) is None  # type: ignore[list-item]
+    assert RangeColumns.made([(pl.parse_filter(f"x{i} in [1, 3]"), 1) for i in range(17)]) is None
+    made = RangeColumns.made([(pl.parse_filter(text), 1)])
+    assert made is not None
+    assert made.match({"x": "a", "y": 1}) is None
+    assert made.match({"x": 2**60, "y": 1}) is None
+    assert made.match(3) is None  # type: ignore[arg-type]
+    assert made.match({"y": 1}) == frozenset()
