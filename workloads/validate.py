@@ -6,6 +6,8 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
+from workloads.checks_columns import columns_agree
+from workloads.checks_entries import entries_asked, entries_served, require_related
 from workloads.checks_forwards import forwards_agree
 from workloads.checks_interfaces import (
     interface_index,
@@ -22,6 +24,7 @@ from workloads.checks_order import (
     same_roots,
     sibling_pure,
 )
+from workloads.checks_sameness import distinct_filters
 from workloads.context import Context, open_context
 from workloads.datasets import read_snapshot, read_workload
 from workloads.files import Place
@@ -48,6 +51,10 @@ INVARIANTS: Final[dict[str, Callable[[Context], Outcome]]] = {
     "forwards-agree": forwards_agree,
     "match-agrees": match_agrees,
     "same-roots": same_roots,
+    "entries-served": entries_served,
+    "entries-asked": entries_asked,
+    "distinct-filters": distinct_filters,
+    "columns-agree": columns_agree,
 }
 
 
@@ -75,6 +82,8 @@ def validate(
         skip_bad=skip_bad,
         limit=broadcast_limit,
     ) as context:
+        context.require_known_neighbours()
+        require_related(context, entries=True)
         for name, check in INVARIANTS.items():
             begun = time.perf_counter()
             outcome = check(context)
