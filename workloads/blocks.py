@@ -365,20 +365,20 @@ class Found:
         return cls(sum(part.total for part in parts), pairs[:limit])
 
 
-def found_pairs(one: BlockRows, other: BlockRows) -> Found:
+def found_pairs(one: BlockRows, other: BlockRows, shown: int = _SAMPLE) -> Found:
     """Return the pairs of which the first covers the second, but not a node with itself."""
     total = 0
     some: list[tuple[int, int, int]] = []
     for f, g in covering_pairs(one.columns, other.columns, one.numbers, other.numbers):
         total += len(f)
-        first = np.lexsort((other.numbers[g], one.numbers[f]))[:_SAMPLE]
+        first = np.lexsort((other.numbers[g], one.numbers[f]))[:shown]
         some += zip(
             one.numbers[f[first]].tolist(),
             other.numbers[g[first]].tolist(),
             one.labels[f[first]].tolist(),
             strict=True,
         )
-    return Found(total, sorted(some)[:_SAMPLE])
+    return Found(total, sorted(some)[:shown])
 
 
 def without_self(one: BlockRows, other: BlockRows) -> Words:

@@ -6,7 +6,7 @@ import numpy as np
 
 from workloads.context import Context
 from workloads.datasets import is_typed
-from workloads.reports import WITNESSES, Outcome, not_applicable
+from workloads.reports import Outcome, not_applicable
 
 __all__ = ["columns_agree"]
 
@@ -18,7 +18,7 @@ def columns_agree(context: Context) -> Outcome:
     outcome = Outcome(0, applies=False)
     if is_typed(context.files.nodes):
         wrong = np.flatnonzero(~context.agrees)
-        texts = context.texts(wrong[:WITNESSES].tolist())
+        texts = context.texts(wrong[: context.shown].tolist())
         outcome = Outcome(context.node_count, len(wrong))
         outcome.witnesses = [
             {"filter": text, "why": _WHY, "ids": context.ids([each])}

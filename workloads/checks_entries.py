@@ -47,7 +47,7 @@ from workloads.checks_sameness import filter_keys, unsure_of
 from workloads.context import Context
 from workloads.datasets import ddl, typed
 from workloads.errors import InputError
-from workloads.reports import WITNESSES, Outcome, not_applicable
+from workloads.reports import Outcome, not_applicable
 from workloads.rows import by_key, columns_of, packed, regrouped, unpacked
 
 if TYPE_CHECKING:
@@ -174,7 +174,9 @@ def redundant_pairs(context: Context) -> Any:
     if "redundant" not in context.facts:
         held = context.held
         rows = Selection.of(held.nodes, held.interfaces, held.interfaces)
-        context.facts["redundant"] = context.filters.compared(rows, rows, found_pairs)
+        context.facts["redundant"] = context.filters.compared(
+            rows, rows, partial(found_pairs, shown=context.shown)
+        )
     return context.facts["redundant"]
 
 
@@ -191,7 +193,7 @@ def _not_left(context: Context, found: Entries) -> tuple[int, list[tuple[int, st
     parts = context.filters.compared(rows, rows, _covered_pairs)
     pairs = np.unique(np.concatenate([np.zeros((0, 2), np.int64), *parts]), axis=0)
     first = [(int(context.outline.ids[node]), context.names[lane]) for node, lane in pairs.tolist()]
-    return len(pairs), sorted(first)[:WITNESSES]
+    return len(pairs), sorted(first)[: context.shown]
 
 
 def _covered_pairs(one: BlockRows, other: BlockRows) -> IntArray:
@@ -263,7 +265,7 @@ def _compared_here(context: Context, wanted: pa.Table) -> Entries:
     left = [_left_of_table(each.rows, seen[id(each)]) for each in ours]
     left += [_left_of_workload(each.rows, served[id(each)]) for each in theirs]
     due = int(np.count_nonzero(np.asarray(wanted.column("due"))))
-    return _counted(due, table.num_rows, pa.concat_tables(left) if left else None)
+    return _counted(due, table.num_rows, pa.concat_tables(left) if left else None, context.shown)
 
 
 def _types(context: Context) -> tuple[TypeHierarchy | None, TypeHierarchy | None]:
@@ -290,7 +292,7 @@ def _cut(rows: pa.Table) -> list[_Part]:
     ]
 
 
-def _counted(due: int, held: int, left: pa.Table | None) -> Entries:
+def _counted(due: int, held: int, left: pa.Table | None, shown: int) -> Entries:
     counts = dict.fromkeys(_KINDS, 0)
     first: dict[str, list[tuple[int, str]]] = {kind: [] for kind in _KINDS}
     if left is not None:
@@ -298,7 +300,7 @@ def _counted(due: int, held: int, left: pa.Table | None) -> Entries:
             some = left.filter(pa.compute.equal(left.column("kind"), kind))
             counts[kind] = some.num_rows
             order = some.sort_by([("id", "ascending"), ("interface", "ascending")])
-            rows = order.slice(0, WITNESSES).to_pylist()
+            rows = order.slice(0, shown).to_pylist()
             first[kind] = [(row["id"], row["interface"]) for row in rows]
     return Entries(due, held, counts, first)
 
@@ -427,7 +429,7 @@ def _compared_by_blocks(context: Context, wanted: DataFrame) -> Entries:
             first[kind] = []
             if kind in counts:
                 some = left.where(f.col("kind") == kind).orderBy("id", "interface")
-                rows = some.limit(WITNESSES).collect()
+                rows = some.limit(context.shown).collect()
                 first[kind] = [(row["id"], row["interface"]) for row in rows]
         return Entries(due, held, {kind: counts.get(kind, 0) for kind in _KINDS}, first)
     finally:

@@ -18,7 +18,7 @@ from posetlib.arrays.covering import bit_pairs, covers_rowwise, minimal
 from posetlib.arrays.ranges import FilterRanges
 from workloads.blocks import BlockRows, Selection, without_self
 from workloads.context import Context
-from workloads.reports import WITNESSES, Outcome, not_applicable
+from workloads.reports import Outcome, not_applicable
 
 __all__ = ["forwards_agree"]
 
@@ -50,7 +50,7 @@ def forwards_agree(context: Context) -> Outcome:
     ]
     # With few neighbours, one set may be told in two ways.
     wrong = [each for each in sets if each[1] != each[2]]
-    texts = context.texts(each for each, _, _ in wrong[:WITNESSES])
+    texts = context.texts(each for each, _, _ in wrong[: context.shown])
     witnesses = [
         {
             "filter": texts[each],
@@ -59,7 +59,7 @@ def forwards_agree(context: Context) -> Outcome:
             "why": "the mechanisms send it to different neighbours",
             "ids": context.ids([each]),
         }
-        for each, one, other in wrong[:WITNESSES]
+        for each, one, other in wrong[: context.shown]
     ]
     return Outcome(context.node_count, len(wrong), witnesses)
 

@@ -15,7 +15,7 @@ from posetlib.tables import Shape
 from workloads.blocks import Found, Sent
 from workloads.checks_entries import redundant_pairs
 from workloads.context import Context, Holdings
-from workloads.reports import WITNESSES, Outcome, not_applicable
+from workloads.reports import Outcome, not_applicable
 
 __all__ = [
     "interface_index",
@@ -34,7 +34,7 @@ def interfaces_nonempty(context: Context) -> Outcome:
     """Every node has an interface."""
     count = np.bincount(context.held.nodes, minlength=context.node_count)
     empty = np.flatnonzero(count == 0)
-    texts = context.texts(empty[:WITNESSES].tolist())
+    texts = context.texts(empty[: context.shown].tolist())
     witnesses = [
         {"filter": text, "why": "no interface", "ids": context.ids([each])}
         for each, text in texts.items()
@@ -47,7 +47,7 @@ def no_redundant_pair(context: Context) -> Outcome:
     if "no-redundant-pair" not in context.kept:
         return not_applicable("only fp and nrf eliminate by interface everywhere")
     held = context.held
-    found = Found.sum(redundant_pairs(context), WITNESSES)
+    found = Found.sum(redundant_pairs(context), context.shown)
     texts = context.texts(each for one, other, _ in found.pairs for each in (one, other))
     witnesses = [
         {
@@ -108,7 +108,7 @@ def _nested(context: Context) -> Found:
     left = np.maximum.accumulate(shift + leave[nodes])
     inside = np.flatnonzero((shift + enter[nodes])[1:] < left[:-1]) + 1
     pairs = zip(nodes[inside].tolist(), interfaces[inside].tolist(), strict=True)
-    return Found(len(inside), sorted((*pair, _MISSING) for pair in pairs)[:WITNESSES])
+    return Found(len(inside), sorted((*pair, _MISSING) for pair in pairs)[: context.shown])
 
 
 def interface_index(context: Context) -> Outcome:
@@ -146,8 +146,10 @@ def _along_paths(context: Context, interfaces: IntArray, find: Faults) -> Found:
         return Found(0, [])
     held = _by_interface(context.held), _by_interface(context.listed)
     sides = (context.outline, context.says, *held)
-    found = context.filters.worked(partial(_each_lanes, find=find), work, sides)
-    return Found.sum(found, WITNESSES)
+    found = context.filters.worked(
+        partial(_each_lanes, find=find, shown=context.shown), work, sides
+    )
+    return Found.sum(found, context.shown)
 
 
 def _by_interface(holdings: Holdings) -> Holdings:
@@ -159,6 +161,7 @@ def _each_lanes(
     work: Iterator[IntArray],
     sides: Sent[tuple[Outline, BoolArray, Holdings, Holdings]],
     find: Faults,
+    shown: int,
 ) -> Iterator[Found]:
     outline, says, *held = sides.value
     for interfaces in work:
@@ -169,11 +172,11 @@ def _each_lanes(
         for kind, bits in find(outline, own, listed, says).items():
             nodes, which = bit_pairs(bits)
             total += len(nodes)
-            lanes = interfaces[which[:20]].tolist()
+            lanes = interfaces[which[:shown]].tolist()
             pairs += [
-                (node, lane, kind) for node, lane in zip(nodes[:20].tolist(), lanes, strict=True)
+                (node, lane, kind) for node, lane in zip(nodes[:shown].tolist(), lanes, strict=True)
             ]
-        yield Found(total, sorted(pairs)[:20])
+        yield Found(total, sorted(pairs)[:shown])
 
 
 def _bits(holdings: Holdings, interfaces: IntArray, count: int, words: int) -> Words:

@@ -18,7 +18,7 @@ from workloads.checks_links import is_acyclic
 from workloads.checks_sameness import examples_of
 from workloads.context import Context
 from workloads.match import read_notifications
-from workloads.reports import WITNESSES, Outcome
+from workloads.reports import Outcome
 
 __all__ = ["match_agrees"]
 
@@ -94,7 +94,7 @@ def _walk_through(context: Context, suspects: list[Notification], outcome: Outco
         lost = _held(context, scanned) - _held(context, walked)
         if lost:
             outcome.violations += 1
-            if len(outcome.witnesses) < WITNESSES:
+            if len(outcome.witnesses) < context.shown:
                 outcome.witnesses.append(_witness(context, notification, lost, scanned & ~walked))
 
 

@@ -27,7 +27,7 @@ from workloads.checks_sameness import equivalence_classes
 from workloads.context import Context, texts_by_id
 from workloads.cover import minimal_cover
 from workloads.datasets import SnapshotFiles, typed
-from workloads.reports import WITNESSES, Outcome, not_applicable
+from workloads.reports import Outcome, not_applicable
 from workloads.rows import columns_of
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ __all__ = [
 def edge_covers(context: Context) -> Outcome:
     """Every parent strictly covers its child."""
     parents, children, covers = bad_edges(context)
-    first = range(min(WITNESSES, len(parents)))
+    first = range(min(context.shown, len(parents)))
     texts = context.texts([*parents[: len(first)].tolist(), *children[: len(first)].tolist()])
     witnesses = [
         {
@@ -99,7 +99,10 @@ def sibling_pure(context: Context) -> Outcome:
     # Roots are siblings: the group of those whose parent is nobody.
     groups = np.concatenate([outline.parents, np.full(len(roots), -1)])
     rows = Selection.of(np.concatenate([outline.children, roots]), groups, groups)
-    found = Found.sum(context.filters.compared(rows, rows, found_pairs), WITNESSES)
+    found = Found.sum(
+        context.filters.compared(rows, rows, partial(found_pairs, shown=context.shown)),
+        context.shown,
+    )
     texts = context.texts(each for pair in found.pairs for each in pair if each >= 0)
     witnesses = [
         {
@@ -136,12 +139,12 @@ def roots_minimal_cover(context: Context) -> Outcome:
     bad_roots = context.roots[is_covered[context.roots]]
     lonely = suspects[~is_covered[suspects]]
     # Only of the roots that are shown is the coverer looked for.
-    sample = bad_roots[:WITNESSES]
+    sample = bad_roots[: context.shown]
     by: dict[int, int] = {}
     for part in context.filters.compared(coverers, Selection.of(sample), _first_coverers):
         for root, other in part.items():
             by[root] = min(other, by.get(root, other))
-    alone = lonely[:WITNESSES].tolist()
+    alone = lonely[: context.shown].tolist()
     texts = context.texts([*by.keys(), *by.values(), *alone])
     witnesses = [
         {
@@ -199,8 +202,8 @@ def complete_order(context: Context) -> Outcome:
     rows = Selection.of(np.arange(context.node_count), None, equivalence_classes(context))
     one_block = context.node_count <= context.filters.size
     links: Sent[Outline] = Here(context.outline) if one_block else context.shared_outline
-    compare = partial(_order_faults, links=links)
-    found = Found.sum(context.filters.compared(rows, rows, compare), WITNESSES)
+    compare = partial(_order_faults, links=links, shown=context.shown)
+    found = Found.sum(context.filters.compared(rows, rows, compare), context.shown)
     texts = context.texts(each for one, other, _ in found.pairs for each in (one, other))
     reasons = (
         "covered without a path",
@@ -224,7 +227,7 @@ def complete_order(context: Context) -> Outcome:
 _last_reach: list[tuple[Outline, IntArray, Words]] = []
 
 
-def _order_faults(one: BlockRows, other: BlockRows, links: Sent[Outline]) -> Found:
+def _order_faults(one: BlockRows, other: BlockRows, links: Sent[Outline], shown: int) -> Found:
     """Return pairs of a block with another that are covered and not joined, or joined only."""
     outline = links.value
     block = Block(other.columns)
@@ -236,7 +239,7 @@ def _order_faults(one: BlockRows, other: BlockRows, links: Sent[Outline]) -> Fou
     same = np.where(one.numbers[rows] == other.numbers[which], 2, 3)
     equivalent = one.labels[rows] == other.labels[which]
     reasons = np.where(equivalent, same, _bits_at(joined, rows, which).astype(np.int64))
-    first = np.lexsort((other.numbers[which], one.numbers[rows]))[:20]
+    first = np.lexsort((other.numbers[which], one.numbers[rows]))[:shown]
     pairs = zip(
         one.numbers[rows[first]].tolist(),
         other.numbers[which[first]].tolist(),
@@ -306,15 +309,15 @@ def _compared_roots(
     others = {each for _, part in matched for each in part}
     extra = [each for each in context.roots.tolist() if each not in own]
     missing = sorted(set(theirs.column("id").to_pylist()) - others)
-    texts = context.texts(extra[:WITNESSES])
+    texts = context.texts(extra[: context.shown])
     witnesses: list[dict[str, Any]] = [
         {"root": texts[each], "why": f"no root of {whose}", "ids": context.ids([each])}
-        for each in extra[:WITNESSES]
+        for each in extra[: context.shown]
     ]
-    lost = texts_by_id(source, missing[:WITNESSES])
+    lost = texts_by_id(source, missing[: context.shown])
     witnesses += [
         {"root": lost[each], "why": f"a root of {whose}, and not of this table"}
-        for each in missing[:WITNESSES]
+        for each in missing[: context.shown]
     ]
     count = len(context.roots) + theirs.num_rows
     return Outcome(count, len(extra) + len(missing), witnesses)

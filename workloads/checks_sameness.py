@@ -20,7 +20,7 @@ from posetlib.arrays.ranges import GROUP, FilterRanges
 from posetlib.values import MISSING
 from workloads.blocks import BlockRows, Selection, without_self
 from workloads.context import Context
-from workloads.reports import WITNESSES, Outcome
+from workloads.reports import Outcome
 
 __all__ = [
     "distinct_filters",
@@ -38,7 +38,7 @@ def distinct_filters(context: Context) -> Outcome:
     """No two nodes hold equal or equivalent filters."""
     first = equivalence_classes(context)
     twins = np.flatnonzero(first != np.arange(context.node_count))
-    texts = context.texts(each for twin in twins[:WITNESSES].tolist()
+    texts = context.texts(each for twin in twins[:context.shown].tolist()
                           for each in (twin, int(first[twin])))  # fmt: skip
     witnesses = [
         {
@@ -49,7 +49,7 @@ def distinct_filters(context: Context) -> Outcome:
             else "two nodes hold filters that match the same",
             "ids": context.ids([first[twin], twin]),
         }
-        for twin in twins[:WITNESSES].tolist()
+        for twin in twins[: context.shown].tolist()
     ]
     return Outcome(context.node_count, len(twins), witnesses)
 

@@ -70,6 +70,8 @@ class Context:
     nodes: DataFrame
     #: What may be collected or sent to all workers, in bytes.
     limit: int
+    #: How many violations of an invariant are shown with what they are.
+    shown: int = WITNESSES
     facts: dict[str, Any] = field(default_factory=dict)
 
     @property
@@ -207,6 +209,7 @@ def open_context(
     notifications: int,
     skip_bad: bool,
     limit: int,
+    shown: int = WITNESSES,
 ) -> Iterator[Context]:
     """Give a snapshot ready to be checked; InputError if it is not well formed."""
     with typed(
@@ -237,6 +240,7 @@ def open_context(
             skip_bad,
             nodes,
             limit,
+            shown,
         )
         try:
             yield context

@@ -92,6 +92,18 @@ class Place:
         """Return whether it is a name for something that lies elsewhere."""
         return self._local.is_symlink()
 
+    def is_folder(self) -> bool:
+        """Return whether it is a folder."""
+        return self._local.is_dir()
+
+    def make_parent(self) -> None:
+        """Make the folders that it is in."""
+        self._local.absolute().parent.mkdir(parents=True, exist_ok=True)
+
+    def replace(self, other: Place) -> None:
+        """Give a file the name of another one, which is gone then."""
+        self._local.replace(other._local)
+
     def is_empty(self) -> bool:
         """Return whether it is a folder without anything in it."""
         return self._local.is_dir() and not any(self._local.iterdir())
@@ -190,6 +202,18 @@ class _HadoopPlace(Place):
 
     def is_link(self) -> bool:
         return False
+
+    def is_folder(self) -> bool:
+        return self.exists() and bool(self._files.getFileStatus(self._hadoop).isDirectory())
+
+    def make_parent(self) -> None:
+        self._files.mkdirs(self._hadoop.getParent())
+
+    def replace(self, other: Place) -> None:
+        assert isinstance(other, _HadoopPlace)
+        other._files.delete(other._hadoop, False)
+        if not self._files.rename(self._hadoop, other._hadoop):
+            raise OSError(f"{self.path} could not be renamed to {other.path}")
 
     def is_empty(self) -> bool:
         return self.exists() and not len(self._files.listStatus(self._hadoop))
