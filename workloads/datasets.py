@@ -166,6 +166,12 @@ def read_types(header: Mapping[str, Any], where: str) -> TypeHierarchy | None:
         raise InputError(f'"types" in {where} is no hierarchy: {error}') from None
 
 
+def parquet_at(session: SparkSession, place: Place) -> DataFrame:
+    """Return the rows of a folder of Parquet files."""
+    # The option keeps Spark from taking a path for a pattern: `s[1]` is a name.
+    return session.read.option("__globPaths__", "false").parquet(place.address)
+
+
 def _parquet(
     session: SparkSession,
     place: Place,
@@ -180,8 +186,7 @@ def _parquet(
     if not place.exists():
         raise InputError(f"{what}: there is no {place.path}")
     try:
-        # The option keeps Spark from taking a path for a pattern: `s[1]` is a name.
-        found = session.read.option("__globPaths__", "false").parquet(place.address)
+        found = parquet_at(session, place)
     except (Py4JError, PySparkException) as error:
         reason = cause_of(error)
         raise InputError(f"{what}: {place.path} has no Parquet to read: {reason}") from error

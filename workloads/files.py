@@ -194,8 +194,10 @@ class _HadoopPlace(Place):
     @property
     def parts(self) -> tuple[str, ...]:
         scheme, rest = self._qualified.split(":", 1)
-        host, *folders = rest.removeprefix("//").split("/") if rest[:2] == "//" else ["", rest]
-        return (f"{scheme}:", *([host] if host else []), "/", *(each for each in folders if each))
+        host, folders = "", rest
+        if rest.startswith("//"):
+            host, _, folders = rest[2:].partition("/")
+        return (f"{scheme}:", *([host] if host else []), "/", *filter(None, folders.split("/")))
 
     def exists(self) -> bool:
         return bool(self._files.exists(self._hadoop))

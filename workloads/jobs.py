@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
-from workloads.datasets import BadRows, Workload, read_workload, typed
+from workloads.datasets import BadRows, Workload, parquet_at, read_workload, typed
 from workloads.errors import InputError
 from workloads.files import Place, new_output, require_apart, write_json
 
@@ -65,7 +65,7 @@ def require_own_ids(session: SparkSession, place: Place, count: int) -> None:
     """Refuse a workload of which rows were chosen by so many ids, if other rows came along."""
     from pyspark.sql import functions as f  # noqa: PLC0415
 
-    written = session.read.parquet(place.path)
+    written = parquet_at(session, place)
     if written.count() == count:
         return
     several = written.groupBy("id").count().where(f.col("count") > 1)
