@@ -15,6 +15,7 @@ import threading
 import traceback
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -42,6 +43,7 @@ from workloads.session import (
     package_archive,
     settings_for,
 )
+from workloads.watch import History, watch
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -222,6 +224,11 @@ def _check(options: argparse.Namespace) -> None:
             raise InputError(f"--broadcast-limit is at least 0, not {options.broadcast_limit}")
         if options.neighbours is not None and "" in options.neighbours.split(","):
             raise InputError("--neighbours are names with commas between them, and none is empty")
+        if options.watch is not None:
+            if not Path(options.watch).is_dir():
+                raise InputError(f"there is no folder at {options.watch} to watch")
+            if options.report or options.junit or options.violations:
+                raise InputError("--watch keeps the reports itself, in its folder validations")
         for name in ("only", "skip"):
             for each in _listed(getattr(options, name)) or ():
                 if each not in INVARIANT_NAMES:
@@ -331,7 +338,16 @@ def _add_generate(command: argparse.ArgumentParser) -> None:
 
 
 def _add_validate(command: argparse.ArgumentParser) -> None:
-    command.add_argument("--snapshot", required=True, metavar="E", help="the table")
+    which = command.add_mutually_exclusive_group(required=True)
+    which.add_argument("--snapshot", metavar="E", help="the table")
+    which.add_argument(
+        "--watch", metavar="DIR", help="every table in a folder, also those that come, each once"
+    )
+    command.add_argument("--once", action="store_true", help="with --watch: not those that come")
+    command.add_argument(
+        "--interval", type=float, default=10.0, metavar="S",
+        help="with --watch: seconds between two looks (default: %(default)s)",
+    )  # fmt: skip
     command.add_argument("--workload", metavar="D", help="what it was built from")
     command.add_argument("--report", metavar="R.json", help="where the report goes")
     command.add_argument("--junit", metavar="R.xml", help="where it goes as JUnit's XML")
@@ -471,6 +487,12 @@ def _bad(made: dict[str, Any]) -> str:
 
 
 def _validate(session: SparkSession, options: argparse.Namespace) -> int:
+    if options.watch is not None:
+        return _watch(session, options)
+    return _validated(session, options)[0]
+
+
+def _validated(session: SparkSession, options: argparse.Namespace) -> tuple[int, dict[str, Any]]:
     from workloads.validate import validate  # noqa: PLC0415
 
     def place(path: str | None) -> Place | None:
@@ -507,7 +529,36 @@ def _validate(session: SparkSession, options: argparse.Namespace) -> int:
             report_file.write(report_text(report))
         if xml_file is not None:
             xml_file.write(junit(report))
-    return FINE if report["ok"] else VIOLATED
+    return (FINE if report["ok"] else VIOLATED), report
+
+
+def _watch(session: SparkSession, options: argparse.Namespace) -> int:
+    """Validate every snapshot in a folder once, also those that are still to come."""
+
+    def validate(snapshot: Path, report: Path) -> tuple[int, dict[str, Any]]:
+        _say(f"{snapshot}:")
+        own = argparse.Namespace(
+            **vars(options) | {"snapshot": str(snapshot), "report": str(report)}
+        )
+        try:
+            status, found = _validated(session, own)
+        except InputError as error:
+            # One snapshot that is none does not keep the others from being looked at.
+            return _refuse(str(error)), {"ok": None, "error": str(error), "finished": _now()}
+        names = ("ok", "structure", "nodes", "edges", "seconds", "finished")
+        entries = found["invariants"]
+        return status, {
+            **{name: found[name] for name in names},
+            "violated": [each["name"] for each in entries if each["verdict"] == "violated"],
+            "violations": sum(each["violations"] for each in entries),
+        }
+
+    history = History(Path(options.watch))
+    return watch(history, validate, once=options.once, interval=options.interval)
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")
 
 
 def _verdict(report: dict[str, Any], form: str) -> list[str]:
