@@ -39,6 +39,7 @@ from workloads.reports import (
 from workloads.session import (
     BROADCAST_LIMIT,
     Progress,
+    kill_started,
     open_session,
     package_archive,
     settings_for,
@@ -120,6 +121,7 @@ def _termination() -> Iterator[None]:
         return
 
     def stop(*_: object) -> None:
+        kill_started()
         raise _TerminatedError
 
     before = signal.signal(signal.SIGTERM, stop)

@@ -410,7 +410,7 @@ def _delete_surely(place: Place) -> None:
     """Delete a folder although tasks that are being stopped may still write into it."""
     for wait in (0.0, 0.1, 0.5, 2.0):
         time.sleep(wait)
-        with suppress(OSError):
+        with suppress(Exception):
             if not place.exists():
                 return
             place.delete()

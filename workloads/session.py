@@ -17,7 +17,7 @@ from contextlib import contextmanager, suppress
 from importlib import resources
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Self, TextIO
+from typing import TYPE_CHECKING, Any, Final, Self, TextIO
 
 from workloads.errors import InputError, StartError, cause_of
 
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 __all__ = [
     "BROADCAST_LIMIT",
     "Progress",
+    "kill_started",
     "open_session",
     "package_archive",
     "require_startable",
@@ -38,6 +39,8 @@ __all__ = [
 BROADCAST_LIMIT: Final = 256 * 1024 * 1024
 #: What Spark's own joins may send to every worker at most.
 _MOST_SENT: Final = 1 << 25
+#: The Java processes of the sessions that were started here.
+_started: list[Any] = []
 _PACKAGES: Final = ("posetlib", "workloads")
 #: Options of spark-submit that stand for a setting.
 _OPTIONS: Final = {
@@ -92,6 +95,10 @@ def open_session(
         session = builder.getOrCreate()
     except Exception as error:
         raise _start_error(master, error) from error
+    gateway: Any = session.sparkContext._gateway
+    java = getattr(gateway, "proc", None)
+    if java is not None:
+        _started.append(java)
     try:
         if partitions is None and not {"spark.sql.shuffle.partitions"} & {*given, *(conf or {})}:
             # Twice as many parts as there are cores, wherever these are.
@@ -104,8 +111,23 @@ def open_session(
                 if package_archive(archive):
                     session.sparkContext.addPyFile(str(archive))
             yield session
-    finally:
+    except BaseException:
+        # A call that was interrupted may have left its answer behind, for the next one to read.
+        with suppress(Exception):
+            session.stop()
+        raise
+    else:
         session.stop()
+    finally:
+        if java is not None:
+            _started.remove(java)
+
+
+def kill_started() -> None:
+    """End the Java processes that were started here: nothing of theirs is written after this."""
+    for java in _started:
+        java.kill()
+        java.wait()
 
 
 @contextmanager
