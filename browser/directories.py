@@ -19,6 +19,7 @@ from browser.sources import Source, SourceError, read_row, read_types
 
 __all__ = [
     "Report",
+    "history",
     "neighbourhood",
     "numbers_of",
     "read_report",
@@ -184,7 +185,7 @@ def _files(config: Config) -> Iterator[tuple[str, Path]]:
                 if path.is_dir():
                     if left and path.name not in _ROWS and not path.name.startswith("."):
                         queue.append((path, left - 1))
-                elif path.suffix == ".json" and path.resolve() not in seen:
+                elif path.suffix in (".json", ".jsonl") and path.resolve() not in seen:
                     seen.add(path.resolve())
                     yield str(path.relative_to(root)), path
 
@@ -204,6 +205,45 @@ def reports(config: Config) -> list[Report]:
         if is_report(content):
             found.append(Report(name, path, content))
     return found
+
+
+def history(config: Config) -> list[dict[str, Any]]:
+    """Return what ``validate --watch`` wrote of its validations, in order of time.
+
+    A line that is no such entry is passed over: the last one may be cut off.
+    """
+    found = []
+    for _, path in _files(config):
+        if path.name != "history.jsonl":
+            continue
+        try:
+            if path.stat().st_size > config.limits.report_bytes:
+                continue
+            lines = path.read_text(encoding="utf-8").splitlines()
+        except (OSError, ValueError):
+            continue
+        for line in lines:
+            try:
+                entry = json.loads(line)
+            except (ValueError, RecursionError):
+                continue
+            if is_validation(entry):
+                found.append(entry)
+    return sorted(found, key=lambda entry: entry["finished"])
+
+
+def is_validation(entry: object) -> bool:
+    """Return whether a JSON value is a line of a history."""
+    return (
+        isinstance(entry, dict)
+        and isinstance(entry.get("name"), str)
+        and isinstance(entry.get("finished"), str)
+        and (entry.get("ok") is None or isinstance(entry["ok"], bool))
+        and all(
+            isinstance(entry.get(name, 0), int | float)
+            for name in ("nodes", "seconds", "violations")
+        )
+    )
 
 
 def read_report(config: Config, name: str) -> Report:

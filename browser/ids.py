@@ -135,6 +135,7 @@ SEND: Final = "send"
 MESSAGES: Final = "messages"
 
 REPORTS: Final = "reports"
+HISTORY: Final = "history"
 REPORT: Final = "report"
 #: Which witness is open, the graph and the words about it, and what is there without one.
 WITNESS: Final = "witness"

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import importlib
 import json
 import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import posetlib as pl
@@ -69,6 +71,17 @@ def _parser() -> argparse.ArgumentParser:
         command.add_argument("other")
         command.set_defaults(command=function)
     command.add_argument("--imperfect", action="store_true", help="it may match more than that")
+
+    command = commands.add_parser("diff", help="what two snapshots differ in")
+    for name, what in (("before", "a snapshot: a JSON file, or a folder of the jobs'"),
+                       ("after", "the one that takes its place")):  # fmt: skip
+        command.add_argument(name, help=what)
+    command.add_argument(
+        "--fail-on", action="append", choices=("forwards", "roots", "entries"), metavar="PART",
+        help="exit with 1 only if these differ: forwards, roots or entries; may be repeated",
+    )  # fmt: skip
+    command.add_argument("--json", action="store_true", help="the difference as JSON")
+    command.set_defaults(command=_diff)
     return parser
 
 
@@ -115,6 +128,49 @@ def _merge(options: argparse.Namespace, types: pl.TypeHierarchy | None) -> int:
     merged = pl.merge(*_both(options, types), perfect=not options.imperfect)
     print("there is none" if merged is None else merged)
     return NO if merged is None else YES
+
+
+def _diff(options: argparse.Namespace, _types: pl.TypeHierarchy | None) -> int:
+    before, after = _snapshot(options.before), _snapshot(options.after)
+    parts = options.fail_on or []
+    everyone = None
+    if "forwards" in parts:
+        nodes = (*before.nodes, *after.nodes)
+        everyone = sorted({str(name) for node in nodes for name in node.interfaces})
+    found = pl.diff(before, after, neighbours=everyone)
+    print(json.dumps(found.to_dict(), ensure_ascii=False) if options.json else found)
+    differs = {
+        "forwards": bool(found.forwards_changed),
+        "roots": bool(found.roots_added or found.roots_removed),
+        "entries": {(node.item, name) for node in before.nodes for name in node.interfaces}
+        != {(node.item, name) for node in after.nodes for name in node.interfaces},
+    }
+    fails = any(differs[part] for part in parts) if parts else bool(found)
+    return NO if fails else YES
+
+
+def _snapshot(path: str) -> pl.Snapshot[Any]:
+    """Read a snapshot from a JSON file, or from a folder with `nodes/` and `edges/` in Parquet."""
+    place = Path(path)
+    try:
+        if not place.is_dir():
+            return pl.Snapshot.from_json(place.read_text(encoding="utf-8"))
+        header = json.loads((place / "snapshot.json").read_text(encoding="utf-8"))
+        try:
+            # Only for folders of the jobs, and these come with it: the library does without.
+            parquet = importlib.import_module("pyarrow.parquet")
+        except ImportError:
+            raise ValueError(f"{path} is a folder: to read it, pyarrow is needed") from None
+        rows = [
+            parquet.read_table(place / name, columns=columns).to_pylist()
+            for name, columns in (
+                ("nodes", ["id", "filter", "interfaces"]),
+                ("edges", ["parent", "child"]),
+            )
+        ]
+        return pl.Snapshot.from_rows(header, *rows)
+    except OSError as error:
+        raise ValueError(f"{path} cannot be read: {error.strerror or error}") from None
 
 
 def _tree(table: pl.Table[Any], forwards: Mapping[Any, frozenset[Any]]) -> Iterator[str]:

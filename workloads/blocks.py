@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, TypeAlias, Type
 import numpy as np
 import pyarrow as pa
 
-from posetlib.array_types import IntArray
-from posetlib.arrays.covering import covering_pairs
+from posetlib.array_types import IntArray, Words
+from posetlib.arrays.covering import Block, covering_pairs
 from posetlib.arrays.positions import Vocabulary
 from posetlib.arrays.ranges import FilterRanges
 from posetlib.constraints.types import TypeHierarchy
@@ -37,8 +37,11 @@ __all__ = [
     "Here",
     "Selection",
     "Sent",
+    "clear_bits",
     "found_pairs",
+    "same_labels",
     "typed_names",
+    "without_self",
 ]
 
 _SAMPLE: Final = 20
@@ -115,6 +118,8 @@ class Filters:
     count: int
     types: TypeHierarchy | None
     data: bytes | None
+    #: Whether the rows were kept for these comparisons, to be let go of with them.
+    kept: bool = False
     #: Rows of a block.
     size: ClassVar[int] = 8192
 
@@ -127,6 +132,13 @@ class Filters:
     def _shared(self) -> Broadcast[bytes]:
         assert self.data is not None
         return self.session.sparkContext.broadcast(self.data)
+
+    def close(self) -> None:
+        """Let go of what was sent or kept: the next run reads the files anew."""
+        if "_shared" in self.__dict__:
+            self.__dict__.pop("_shared").destroy()
+        if self.kept:
+            self.rows.unpersist()
 
     def compared(self, one: Selection, other: Selection, compare: Compare) -> list[Any]:
         """Return what a function finds in every two blocks that share a group."""
@@ -160,7 +172,7 @@ class Filters:
             rows = context.parallelize(pieces, max(1, min(len(pieces), self.parts)))
             found: list[Any] = rows.mapPartitions(partial(work, sides=sent)).collect()
         finally:
-            sent.unpersist()
+            sent.destroy()
         return found
 
     def _joined(self, one: Selection, other: Selection, compare: Compare) -> list[Any]:
@@ -353,17 +365,38 @@ class Found:
         return cls(sum(part.total for part in parts), pairs[:limit])
 
 
-def found_pairs(one: BlockRows, other: BlockRows) -> Found:
+def found_pairs(one: BlockRows, other: BlockRows, shown: int = _SAMPLE) -> Found:
     """Return the pairs of which the first covers the second, but not a node with itself."""
     total = 0
     some: list[tuple[int, int, int]] = []
     for f, g in covering_pairs(one.columns, other.columns, one.numbers, other.numbers):
         total += len(f)
-        first = np.lexsort((other.numbers[g], one.numbers[f]))[:_SAMPLE]
+        first = np.lexsort((other.numbers[g], one.numbers[f]))[:shown]
         some += zip(
             one.numbers[f[first]].tolist(),
             other.numbers[g[first]].tolist(),
             one.labels[f[first]].tolist(),
             strict=True,
         )
-    return Found(total, sorted(some)[:_SAMPLE])
+    return Found(total, sorted(some)[:shown])
+
+
+def without_self(one: BlockRows, other: BlockRows) -> Words:
+    """Return what the filters of a block cover in another; not themselves."""
+    bits = Block(other.columns).covered(one.columns, np.arange(len(one.numbers)))
+    clear_bits(bits, *same_labels(one.numbers, other.numbers))
+    return bits
+
+
+def clear_bits(bits: Words, rows: IntArray, which: IntArray) -> None:
+    """Take out of the sets of some rows one member each."""
+    np.bitwise_and.at(bits, (rows, which >> 6), ~(np.uint64(1) << (which & 63).astype(np.uint64)))
+
+
+def same_labels(ones: IntArray, others: IntArray) -> tuple[IntArray, IntArray]:
+    """Return the pairs of rows with the same label."""
+    order = np.argsort(others, kind="stable")
+    begin = np.searchsorted(others[order], ones, side="left")
+    lengths = np.searchsorted(others[order], ones, side="right") - begin
+    offsets = np.repeat(begin - np.cumsum(lengths) + lengths, lengths)
+    return np.repeat(np.arange(len(ones)), lengths), order[offsets + np.arange(len(offsets))]

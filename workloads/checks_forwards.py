@@ -14,11 +14,11 @@ from typing import Final
 import numpy as np
 
 from posetlib.array_types import BoolArray, IntArray, Words
-from posetlib.arrays.covering import Block, bit_pairs, covers_rowwise, minimal
+from posetlib.arrays.covering import bit_pairs, covers_rowwise, minimal
 from posetlib.arrays.ranges import FilterRanges
-from workloads.blocks import BlockRows, Selection
+from workloads.blocks import BlockRows, Selection, without_self
 from workloads.context import Context
-from workloads.reports import WITNESSES, Outcome, not_applicable
+from workloads.reports import Outcome, not_applicable
 
 __all__ = ["forwards_agree"]
 
@@ -50,7 +50,7 @@ def forwards_agree(context: Context) -> Outcome:
     ]
     # With few neighbours, one set may be told in two ways.
     wrong = [each for each in sets if each[1] != each[2]]
-    texts = context.texts(each for each, _, _ in wrong[:WITNESSES])
+    texts = context.texts(each for each, _, _ in wrong[: context.shown])
     witnesses = [
         {
             "filter": texts[each],
@@ -59,7 +59,7 @@ def forwards_agree(context: Context) -> Outcome:
             "why": "the mechanisms send it to different neighbours",
             "ids": context.ids([each]),
         }
-        for each, one, other in wrong[:WITNESSES]
+        for each, one, other in wrong[: context.shown]
     ]
     return Outcome(context.node_count, len(wrong), witnesses)
 
@@ -124,7 +124,7 @@ def _local_minimal(filters: FilterRanges, numbers: IntArray) -> IntArray:
 
 def _strictly_covered(one: BlockRows, other: BlockRows) -> IntArray:
     """Return what another filter covers; of equivalent ones all but the first."""
-    bits = _without_self(one, other)
+    bits = without_self(one, other)
     rows, which = bit_pairs(bits)
     # Only with a later equivalent is the first one covered by what it covers itself.
     later = np.flatnonzero(one.numbers[rows] > other.numbers[which])
@@ -138,17 +138,9 @@ def _covers_back(one: BlockRows, other: BlockRows, rows: IntArray, which: IntArr
     return covers_rowwise(other.columns.take(which), one.columns.take(rows))
 
 
-def _without_self(one: BlockRows, other: BlockRows) -> Words:
-    """Return what the filters of a block cover in another; not themselves."""
-    bits = Block(other.columns).covered(one.columns, np.arange(len(one.numbers)))
-    _, mine, theirs = np.intersect1d(one.numbers, other.numbers, return_indices=True)
-    bits[mine, theirs >> 6] &= ~(np.uint64(1) << (theirs & 63).astype(np.uint64))
-    return bits
-
-
 def _by_holder(one: BlockRows, other: BlockRows) -> tuple[IntArray, Words]:
     """Return, by holder, what the filters of a block cover in another."""
-    bits = _without_self(one, other)
+    bits = without_self(one, other)
     order = np.argsort(one.labels, kind="stable")
     holders, starts = np.unique(one.labels[order], return_index=True)
     return holders, np.bitwise_or.reduceat(bits[order], starts, axis=0)

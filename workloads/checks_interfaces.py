@@ -8,13 +8,14 @@ from typing import Final
 
 import numpy as np
 
-from posetlib.array_types import IntArray, Words
+from posetlib.array_types import BoolArray, IntArray, Words
 from posetlib.arrays.covering import bit_pairs
 from posetlib.arrays.edges import Outline
 from posetlib.tables import Shape
-from workloads.blocks import Found, Selection, Sent, found_pairs
+from workloads.blocks import Found, Sent
+from workloads.checks_entries import redundant_pairs
 from workloads.context import Context, Holdings
-from workloads.reports import WITNESSES, Outcome, not_applicable
+from workloads.reports import Outcome, not_applicable
 
 __all__ = [
     "interface_index",
@@ -33,7 +34,7 @@ def interfaces_nonempty(context: Context) -> Outcome:
     """Every node has an interface."""
     count = np.bincount(context.held.nodes, minlength=context.node_count)
     empty = np.flatnonzero(count == 0)
-    texts = context.texts(empty[:WITNESSES].tolist())
+    texts = context.texts(empty[: context.shown].tolist())
     witnesses = [
         {"filter": text, "why": "no interface", "ids": context.ids([each])}
         for each, text in texts.items()
@@ -46,8 +47,7 @@ def no_redundant_pair(context: Context) -> Outcome:
     if "no-redundant-pair" not in context.kept:
         return not_applicable("only fp and nrf eliminate by interface everywhere")
     held = context.held
-    rows = Selection.of(held.nodes, held.interfaces, held.interfaces)
-    found = Found.sum(context.filters.compared(rows, rows, found_pairs), WITNESSES)
+    found = Found.sum(redundant_pairs(context), context.shown)
     texts = context.texts(each for one, other, _ in found.pairs for each in (one, other))
     witnesses = [
         {
@@ -108,14 +108,14 @@ def _nested(context: Context) -> Found:
     left = np.maximum.accumulate(shift + leave[nodes])
     inside = np.flatnonzero((shift + enter[nodes])[1:] < left[:-1]) + 1
     pairs = zip(nodes[inside].tolist(), interfaces[inside].tolist(), strict=True)
-    return Found(len(inside), sorted((*pair, _MISSING) for pair in pairs)[:WITNESSES])
+    return Found(len(inside), sorted((*pair, _MISSING) for pair in pairs)[: context.shown])
 
 
 def interface_index(context: Context) -> Outcome:
     """The index equals the interfaces of the descendants."""
     if "interface-index" not in context.kept:
         return not_applicable("only bf and nrf have an index")
-    if not context.indexed:
+    if context.node_count and not context.says.any():
         return not_applicable("the snapshot leaves the index out")
     found = _along_paths(context, np.arange(len(context.names)), _index_faults)
     texts = context.texts(number for number, _, _ in found.pairs)
@@ -132,10 +132,10 @@ def interface_index(context: Context) -> Outcome:
         }
         for number, interface, kind in found.pairs
     ]
-    return Outcome(context.node_count, found.total, witnesses)
+    return Outcome(int(context.says.sum()), found.total, witnesses)
 
 
-Faults = Callable[[Outline, Words, Words], dict[int, Words]]
+Faults = Callable[[Outline, Words, Words, BoolArray], dict[int, Words]]
 
 
 def _along_paths(context: Context, interfaces: IntArray, find: Faults) -> Found:
@@ -145,8 +145,11 @@ def _along_paths(context: Context, interfaces: IntArray, find: Faults) -> Found:
     if not work:
         return Found(0, [])
     held = _by_interface(context.held), _by_interface(context.listed)
-    found = context.filters.worked(partial(_each_lanes, find=find), work, (context.outline, *held))
-    return Found.sum(found, WITNESSES)
+    sides = (context.outline, context.says, *held)
+    found = context.filters.worked(
+        partial(_each_lanes, find=find, shown=context.shown), work, sides
+    )
+    return Found.sum(found, context.shown)
 
 
 def _by_interface(holdings: Holdings) -> Holdings:
@@ -155,22 +158,25 @@ def _by_interface(holdings: Holdings) -> Holdings:
 
 
 def _each_lanes(
-    work: Iterator[IntArray], sides: Sent[tuple[Outline, Holdings, Holdings]], find: Faults
+    work: Iterator[IntArray],
+    sides: Sent[tuple[Outline, BoolArray, Holdings, Holdings]],
+    find: Faults,
+    shown: int,
 ) -> Iterator[Found]:
-    outline, *held = sides.value
+    outline, says, *held = sides.value
     for interfaces in work:
         words = -(-len(interfaces) // 64)
         own, listed = (_bits(each, interfaces, outline.count, words) for each in held)
         total = 0
         pairs: list[tuple[int, int, int]] = []
-        for kind, bits in find(outline, own, listed).items():
+        for kind, bits in find(outline, own, listed, says).items():
             nodes, which = bit_pairs(bits)
             total += len(nodes)
-            lanes = interfaces[which[:20]].tolist()
+            lanes = interfaces[which[:shown]].tolist()
             pairs += [
-                (node, lane, kind) for node, lane in zip(nodes[:20].tolist(), lanes, strict=True)
+                (node, lane, kind) for node, lane in zip(nodes[:shown].tolist(), lanes, strict=True)
             ]
-        yield Found(total, sorted(pairs)[:20])
+        yield Found(total, sorted(pairs)[:shown])
 
 
 def _bits(holdings: Holdings, interfaces: IntArray, count: int, words: int) -> Words:
@@ -184,14 +190,20 @@ def _bits(holdings: Holdings, interfaces: IntArray, count: int, words: int) -> W
     return bits
 
 
-def _repeated(outline: Outline, held: Words, _listed: Words) -> dict[int, Words]:
+def _repeated(outline: Outline, held: Words, _listed: Words, _says: BoolArray) -> dict[int, Words]:
     above = outline.without_self(outline.gathered_above(held), held, above=True)
     return {_MISSING: held & above}
 
 
-def _index_faults(outline: Outline, held: Words, listed: Words) -> dict[int, Words]:
+def _index_faults(
+    outline: Outline, held: Words, listed: Words, says: BoolArray
+) -> dict[int, Words]:
     below = outline.without_self(outline.gathered_below(held), held, above=False)
-    return {_MISSING: below & ~listed, _EXTRA: listed & ~below}
+    # A node without an index says nothing, in a file as in a snapshot of the library's.
+    return {
+        _MISSING: np.where(says[:, None], below & ~listed, np.uint64(0)),
+        _EXTRA: listed & ~below,
+    }
 
 
 def _holder_above(context: Context, number: int, interface: int) -> int:

@@ -6,7 +6,7 @@ import numpy as np
 
 from workloads.checks_order import bad_edges
 from workloads.context import Context
-from workloads.reports import WITNESSES, Outcome, not_applicable
+from workloads.reports import Outcome, not_applicable
 
 __all__ = ["is_acyclic", "reachable_acyclic", "single_parent"]
 
@@ -22,9 +22,9 @@ def reachable_acyclic(context: Context) -> Outcome:
     if is_acyclic(context):
         return Outcome(checked)
     cycle = context.outline.cycle()
-    texts = context.texts(cycle[: 2 * WITNESSES])
+    texts = context.texts(cycle[: 2 * context.shown])
     witness = {
-        "cycle": [texts[each] for each in cycle[: 2 * WITNESSES]],
+        "cycle": [texts[each] for each in cycle[: 2 * context.shown]],
         "why": f"a path of {len(cycle)} filters leads back to where it began",
         "ids": context.ids(cycle),
     }
@@ -44,7 +44,7 @@ def single_parent(context: Context) -> Outcome:
     outline = context.outline
     several = np.flatnonzero(np.bincount(outline.children, minlength=context.node_count) > 1)
     witnesses = []
-    for child in several[:WITNESSES].tolist():
+    for child in several[: context.shown].tolist():
         parents = np.sort(outline.parents[outline.children == child]).tolist()
         texts = context.texts([child, *parents])
         witnesses.append(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from functools import partial
+from operator import itemgetter
 from typing import Any, Final
 
 import numpy as np
@@ -13,17 +14,17 @@ from posetlib.arrays.batch_matching import Audience
 from posetlib.arrays.positions import encode_notifications
 from posetlib.arrays.ranges import FilterRanges
 from posetlib.generating import Parameters, generated_notifications
-from posetlib.values import MISSING
 from workloads.checks_links import is_acyclic
+from workloads.checks_sameness import examples_of
 from workloads.context import Context
 from workloads.match import read_notifications
-from workloads.reports import WITNESSES, Outcome
+from workloads.reports import Outcome
 
 __all__ = ["match_agrees"]
 
 Notification = dict[str, Any]
-#: How many notifications that may be answered wrongly are walked through.
-_SUSPECTS: Final = 256
+#: How many notifications are walked through together.
+_TOGETHER: Final = 256
 
 
 def match_agrees(context: Context) -> Outcome:
@@ -48,10 +49,9 @@ def match_agrees(context: Context) -> Outcome:
     else:
         suspects = list(range(len(notifications)))
     outcome = Outcome(len(notifications))
-    if len(suspects) > _SUSPECTS:
-        outcome.note = f"{_SUSPECTS} of {len(suspects)} doubtful notifications walked through"
-    if suspects:
-        _walk_through(context, [notifications[each] for each in suspects[:_SUSPECTS]], outcome)
+    for start in range(0, len(suspects), _TOGETHER):
+        some = suspects[start : start + _TOGETHER]
+        _walk_through(context, [notifications[each] for each in some], outcome)
     return outcome
 
 
@@ -94,7 +94,7 @@ def _walk_through(context: Context, suspects: list[Notification], outcome: Outco
         lost = _held(context, scanned) - _held(context, walked)
         if lost:
             outcome.violations += 1
-            if len(outcome.witnesses) < WITNESSES:
+            if len(outcome.witnesses) < context.shown:
                 outcome.witnesses.append(_witness(context, notification, lost, scanned & ~walked))
 
 
@@ -152,18 +152,9 @@ def _examples(context: Context, limit: int) -> list[Notification]:
     """Return a notification for each of some nodes that it matches, as far as one is known."""
     step = max(1, context.node_count // limit)
     chosen = np.arange(0, context.node_count, step)[:limit]
-    return [each for part in context.filters.by_rows((chosen,), _example_rows) for each in part]
-
-
-def _example_rows(filters: FilterRanges, _numbers: IntArray) -> list[Notification]:
-    made = []
-    for row in range(len(filters)):
-        values = {name: each.example() for name, each in filters.filter(row).constraints.items()}
-        made.append(
-            {
-                name: value
-                for name, value in values.items()
-                if value is not MISSING and isinstance(value, bool | int | float | str)
-            }
-        )
-    return made
+    made = [each for part in context.filters.by_rows((chosen,), examples_of) for each in part]
+    # Joined rows come in any order, and the first notifications are what a report shows.
+    return [
+        {name: value for name, value in each.items() if isinstance(value, bool | int | float | str)}
+        for _, each in sorted(made, key=itemgetter(0))
+    ]

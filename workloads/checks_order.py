@@ -11,11 +11,23 @@ from posetlib.array_types import BoolArray, IntArray, Words
 from posetlib.arrays.covering import Block, bit_pairs, covering_pairs, covers_rowwise
 from posetlib.arrays.edges import Outline
 from posetlib.arrays.ranges import FilterRanges
-from workloads.blocks import BlockRows, Found, Here, Selection, Sent, found_pairs, typed_names
+from workloads.blocks import (
+    BlockRows,
+    Found,
+    Here,
+    Selection,
+    Sent,
+    clear_bits,
+    found_pairs,
+    same_labels,
+    typed_names,
+    without_self,
+)
+from workloads.checks_sameness import equivalence_classes
 from workloads.context import Context, texts_by_id
 from workloads.cover import minimal_cover
-from workloads.datasets import SnapshotFiles, Workload, typed
-from workloads.reports import WITNESSES, Outcome, not_applicable
+from workloads.datasets import SnapshotFiles, typed
+from workloads.reports import Outcome, not_applicable
 from workloads.rows import columns_of
 
 if TYPE_CHECKING:
@@ -37,7 +49,7 @@ __all__ = [
 def edge_covers(context: Context) -> Outcome:
     """Every parent strictly covers its child."""
     parents, children, covers = bad_edges(context)
-    first = range(min(WITNESSES, len(parents)))
+    first = range(min(context.shown, len(parents)))
     texts = context.texts([*parents[: len(first)].tolist(), *children[: len(first)].tolist()])
     witnesses = [
         {
@@ -58,10 +70,14 @@ def bad_edges(context: Context) -> tuple[IntArray, IntArray, BoolArray]:
     if "bad edges" not in context.facts:
         outline = context.outline
         found = context.filters.by_rows((outline.parents, outline.children), _edge_faults)
-        context.facts["bad edges"] = tuple(
-            np.concatenate([np.zeros(0, kind), *(part[at] for part in found)]).astype(kind)
-            for at, kind in enumerate((np.int64, np.int64, np.bool_))
+        above, below, covers = (
+            np.concatenate([np.zeros(0, np.int64), *(part[at] for part in found)])
+            for at in range(3)
         )
+        # Joined rows come in any order.
+        order = np.lexsort((below, above))
+        found_edges = above[order], below[order], covers[order].astype(np.bool_)
+        context.facts["bad edges"] = found_edges
     edges: tuple[IntArray, IntArray, BoolArray] = context.facts["bad edges"]
     return edges
 
@@ -83,7 +99,10 @@ def sibling_pure(context: Context) -> Outcome:
     # Roots are siblings: the group of those whose parent is nobody.
     groups = np.concatenate([outline.parents, np.full(len(roots), -1)])
     rows = Selection.of(np.concatenate([outline.children, roots]), groups, groups)
-    found = Found.sum(context.filters.compared(rows, rows, found_pairs), WITNESSES)
+    found = Found.sum(
+        context.filters.compared(rows, rows, partial(found_pairs, shown=context.shown)),
+        context.shown,
+    )
     texts = context.texts(each for pair in found.pairs for each in pair if each >= 0)
     witnesses = [
         {
@@ -104,30 +123,37 @@ def sibling_pure(context: Context) -> Outcome:
 def roots_minimal_cover(context: Context) -> Outcome:
     """The roots are exactly the filters that no other filter covers.
 
-    Whatever its parent covers has a filter above it, up to a root or to a child that no parent
-    covers: so it is enough to compare these with one another.
+    Whatever covers a filter has parents that cover it as well, up to a root, to a *suspect*, which
+    is a child that no other node above it covers, or round a cycle of equivalent filters, or to the
+    filter itself, whose child is then equivalent to it. So roots and suspects are held against one
+    another and against the ends of edges between equivalent filters.
     """
     suspects = _uncovered_children(context)
-    numbers = np.concatenate([context.roots, suspects])
-    is_root = np.concatenate([np.ones(len(context.roots)), np.zeros(len(suspects))])
-    rows = Selection.of(numbers, None, is_root.astype(np.int64))
-    found = context.filters.compared(rows, rows, _covered_candidates)
-    covered = {each for _, others in found for each in others}
-    lonely = [each for each in suspects.tolist() if each not in covered]
-    bad_roots: dict[int, int] = {}
-    for pairs, _ in found:
-        for root, by in pairs.items():
-            bad_roots[root] = min(by, bad_roots.get(root, by))
-    sample = sorted(bad_roots.items())[:WITNESSES]
-    texts = context.texts([each for pair in sample for each in pair] + lonely[:WITNESSES])
+    targets = np.concatenate([context.roots, suspects])
+    parents, children, covers = bad_edges(context)
+    equivalent = np.concatenate([parents[covers], children[covers]])
+    coverers = Selection.of(np.unique(np.concatenate([targets, equivalent])))
+    is_covered = np.zeros(context.node_count, np.bool_)
+    for part in context.filters.compared(coverers, Selection.of(targets), _covered_by_others):
+        is_covered[part] = True
+    bad_roots = context.roots[is_covered[context.roots]]
+    lonely = suspects[~is_covered[suspects]]
+    # Only of the roots that are shown is the coverer looked for.
+    sample = bad_roots[: context.shown]
+    by: dict[int, int] = {}
+    for part in context.filters.compared(coverers, Selection.of(sample), _first_coverers):
+        for root, other in part.items():
+            by[root] = min(other, by.get(root, other))
+    alone = lonely[: context.shown].tolist()
+    texts = context.texts([*by.keys(), *by.values(), *alone])
     witnesses = [
         {
             "root": texts[root],
-            "covered by": texts[by],
+            "covered by": texts[by[root]],
             "why": "a root is covered by another filter",
-            "ids": context.ids([root, by]),
+            "ids": context.ids([root, by[root]]),
         }
-        for root, by in sample
+        for root in sample.tolist()
     ]
     witnesses += [
         {
@@ -135,32 +161,35 @@ def roots_minimal_cover(context: Context) -> Outcome:
             "why": "no root, and no other filter covers it",
             "ids": context.ids([each]),
         }
-        for each in lonely[:WITNESSES]
+        for each in alone
     ]
     return Outcome(context.node_count, len(bad_roots) + len(lonely), witnesses)
 
 
 def _uncovered_children(context: Context) -> IntArray:
-    """Return the nodes that have parents, none of which covers them."""
-    _, children, covers = bad_edges(context)
+    """Return the nodes that have parents, none of which, but for themselves, covers them."""
+    parents, children, covers = bad_edges(context)
     outline = context.outline
-    wrong = np.bincount(children[~covers], minlength=context.node_count)
+    useless = ~covers | (parents == children)
+    wrong = np.bincount(children[useless], minlength=context.node_count)
     every = np.bincount(outline.children, minlength=context.node_count)
     return np.flatnonzero((wrong > 0) & (wrong == every))
 
 
-def _covered_candidates(one: BlockRows, other: BlockRows) -> tuple[dict[int, int], set[int]]:
-    """Return the roots that are covered, each with one that covers it, and the others that are."""
-    roots: dict[int, int] = {}
-    others: set[int] = set()
-    for f, g in covering_pairs(one.columns, other.columns, one.numbers, other.numbers):
-        is_root = other.labels[g] == 1
-        others.update(other.numbers[g[~is_root]].tolist())
-        for by, root in zip(
-            one.numbers[f[is_root]].tolist(), other.numbers[g[is_root]].tolist(), strict=True
-        ):
-            roots[root] = min(by, roots.get(root, by))
-    return roots, others
+def _covered_by_others(one: BlockRows, other: BlockRows) -> IntArray:
+    """Return what is covered by another node: all at once, 64 to a word."""
+    bits = without_self(one, other)
+    covered = np.bitwise_or.reduce(bits, axis=0)
+    return np.unique(other.numbers[bit_pairs(covered[None, :])[1]])
+
+
+def _first_coverers(one: BlockRows, other: BlockRows) -> dict[int, int]:
+    """Return, for what is covered, the other node with the lowest number that covers it."""
+    rows, which = bit_pairs(without_self(one, other))
+    found: dict[int, int] = {}
+    for by, number in zip(one.numbers[rows].tolist(), other.numbers[which].tolist(), strict=True):
+        found[number] = min(by, found.get(number, by))
+    return found
 
 
 # -- complete-order --------------------------------------------------------------------------------
@@ -170,13 +199,18 @@ def complete_order(context: Context) -> Outcome:
     """One filter strictly covers another exactly if a path leads from it to the other."""
     if "complete-order" not in context.kept:
         return not_applicable("only the filters poset keeps the complete order")
-    rows = Selection.of(np.arange(context.node_count))
+    rows = Selection.of(np.arange(context.node_count), None, equivalence_classes(context))
     one_block = context.node_count <= context.filters.size
     links: Sent[Outline] = Here(context.outline) if one_block else context.shared_outline
-    compare = partial(_order_faults, links=links)
-    found = Found.sum(context.filters.compared(rows, rows, compare), WITNESSES)
+    compare = partial(_order_faults, links=links, shown=context.shown)
+    found = Found.sum(context.filters.compared(rows, rows, compare), context.shown)
     texts = context.texts(each for one, other, _ in found.pairs for each in (one, other))
-    reasons = ("covered without a path", "a path without covering", "a path leads back to it")
+    reasons = (
+        "covered without a path",
+        "a path without covering",
+        "a path leads back to it",
+        "a path between two that match the same",
+    )
     witnesses = [
         {
             "one": texts[one],
@@ -193,40 +227,26 @@ def complete_order(context: Context) -> Outcome:
 _last_reach: list[tuple[Outline, IntArray, Words]] = []
 
 
-def _order_faults(one: BlockRows, other: BlockRows, links: Sent[Outline]) -> Found:
+def _order_faults(one: BlockRows, other: BlockRows, links: Sent[Outline], shown: int) -> Found:
     """Return pairs of a block with another that are covered and not joined, or joined only."""
     outline = links.value
     block = Block(other.columns)
     joined = _reach(outline, other.numbers, block.words)[one.numbers]
     covered = block.covered(one.columns, np.arange(len(one.numbers)))
+    # A filter covers itself and its equivalents, and none of them strictly.
+    clear_bits(covered, *same_labels(one.labels, other.labels))
     rows, which = bit_pairs(covered ^ joined)
-    is_joined = _bits_at(joined, rows, which)
-    same = one.numbers[rows] == other.numbers[which]
-    reasons = np.where(is_joined, np.where(same, 2, 1), 0)
-    keep = ~same | is_joined
-    doubtful = np.flatnonzero(keep & ~is_joined)
-    # Equivalent filters cover each other, and neither does so strictly.
-    back = covers_rowwise(other.columns.take(which[doubtful]), one.columns.take(rows[doubtful]))
-    keep[doubtful[back]] = False
-    # A node covers itself, so on a cycle the two agree, and are wrong.
-    pairs = sorted(
-        zip(
-            one.numbers[rows[keep]].tolist(),
-            other.numbers[which[keep]].tolist(),
-            reasons[keep].tolist(),
-            strict=True,
-        )
+    same = np.where(one.numbers[rows] == other.numbers[which], 2, 3)
+    equivalent = one.labels[rows] == other.labels[which]
+    reasons = np.where(equivalent, same, _bits_at(joined, rows, which).astype(np.int64))
+    first = np.lexsort((other.numbers[which], one.numbers[rows]))[:shown]
+    pairs = zip(
+        one.numbers[rows[first]].tolist(),
+        other.numbers[which[first]].tolist(),
+        reasons[first].tolist(),
+        strict=True,
     )
-    loops = _loops(one, other, joined)
-    pairs += [(each, each, 2) for each in loops]
-    return Found(int(keep.sum()) + len(loops), sorted(pairs)[:20])
-
-
-def _loops(one: BlockRows, other: BlockRows, joined: Words) -> list[int]:
-    """Return the nodes of both blocks that are below themselves."""
-    shared, mine, theirs = np.intersect1d(one.numbers, other.numbers, return_indices=True)
-    back = _bits_at(joined, mine, theirs)
-    return [int(each) for each in shared[back]]
+    return Found(len(rows), list(pairs))
 
 
 def _bits_at(bits: Words, rows: IntArray, which: IntArray) -> BoolArray:
@@ -260,19 +280,18 @@ def same_roots(context: Context) -> Outcome:
     if context.workload is None:
         return not_applicable("there is no workload and no other table")
     workload = context.workload
-    with typed(
-        workload.filters, workload.types, "the workload's filters", skip_bad=context.skip_bad
-    ) as (rows, _):
+    with context.workload_filters() as rows:
         expected = minimal_cover(rows, workload.types)
-        outcome = _compared_roots(context, expected, workload.filters, "the workload")
-    if outcome.violations and not _related(context, workload):
-        return not_applicable("the workload has none of the table's filters")
-    return outcome
+        return _compared_roots(context, expected, workload.filters, "the workload")
 
 
 def _held_against_table(context: Context, other: SnapshotFiles) -> Outcome:
     with typed(
-        other.nodes, other.types, "the other snapshot's nodes", skip_bad=context.skip_bad
+        other.nodes,
+        other.types,
+        "the other snapshot's nodes",
+        skip_bad=context.skip_bad,
+        verify=True,
     ) as (rows, _):
         below = other.edges.selectExpr("child as id").distinct()
         roots = rows.join(below, "id", "left_anti")
@@ -290,15 +309,15 @@ def _compared_roots(
     others = {each for _, part in matched for each in part}
     extra = [each for each in context.roots.tolist() if each not in own]
     missing = sorted(set(theirs.column("id").to_pylist()) - others)
-    texts = context.texts(extra[:WITNESSES])
+    texts = context.texts(extra[: context.shown])
     witnesses: list[dict[str, Any]] = [
         {"root": texts[each], "why": f"no root of {whose}", "ids": context.ids([each])}
-        for each in extra[:WITNESSES]
+        for each in extra[: context.shown]
     ]
-    lost = texts_by_id(source, missing[:WITNESSES])
+    lost = texts_by_id(source, missing[: context.shown])
     witnesses += [
         {"root": lost[each], "why": f"a root of {whose}, and not of this table"}
-        for each in missing[:WITNESSES]
+        for each in missing[: context.shown]
     ]
     count = len(context.roots) + theirs.num_rows
     return Outcome(count, len(extra) + len(missing), witnesses)
@@ -318,11 +337,3 @@ def _equivalents(
         own += numbers[f[back]].tolist()
         others += ids[g[back]].tolist()
     return own, others
-
-
-def _related(context: Context, workload: Workload) -> bool:
-    """Return whether the workload has a filter of the table's."""
-    if not context.node_count:
-        return True
-    mine = context.files.nodes.select("filter")
-    return not mine.join(workload.filters.select("filter"), "filter", "left_semi").isEmpty()

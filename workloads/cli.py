@@ -7,17 +7,44 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+import os
+import shlex
+import signal
 import sys
-from collections.abc import Sequence
+import threading
+import traceback
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from posetlib.generating import KINDS, SCENARIOS, Parameters
 from posetlib.tables import structure_names
-from workloads.errors import InputError, cause_of, refusal_of
-from workloads.files import Place, is_local, place_of, require_new
-from workloads.reports import counted, left_out, summary, write_report
-from workloads.session import BROADCAST_LIMIT, open_session, package_archive, progress
+from workloads.errors import InputError, StartError, cause_of, refusal_of
+from workloads.files import Place, is_local, place_of, require_apart, require_new
+from workloads.reports import (
+    INVARIANT_NAMES,
+    counted,
+    entry_lines,
+    github_lines,
+    junit,
+    left_out,
+    report_text,
+    reserved,
+    title,
+    tool_version,
+    verdict_line,
+)
+from workloads.session import (
+    BROADCAST_LIMIT,
+    Progress,
+    kill_started,
+    open_session,
+    package_archive,
+    settings_for,
+)
+from workloads.watch import History, watch
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -29,7 +56,10 @@ VIOLATED: Final = 1
 BAD_INPUT: Final = 2
 #: The job died of something that is not in the input.
 FAILED: Final = 3
+#: A fault of this program.
+CRASHED: Final = 4
 INTERRUPTED: Final = 130
+TERMINATED: Final = 143
 
 #: Between two commands that share a session.
 _THEN: Final = "then"
@@ -38,30 +68,73 @@ _BRIEF_BYTES: Final = 1 << 24
 _BRIEF_ROWS: Final = 200_000
 
 
+class _TerminatedError(BaseException):
+    """Somebody asked the process to end: what it has begun is cleared away first."""
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command, or several with "then" between them; see ``--help``."""
-    steps = [_parser().parse_args(part) for part in _parts(arguments)]
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    steps = [_parser().parse_args(part) for part in _parts(words)]
+    for options, part in zip(steps, _parts(words), strict=True):
+        options.words = part
     try:
-        return _run(steps)
+        with _termination():
+            return _run(steps)
     except InputError as error:
         return _refuse(str(error))
+    except StartError as error:
+        sys.stderr.write(f"workloads: {error}\n")
+        return FAILED
     except KeyboardInterrupt:
         sys.stderr.write("workloads: interrupted\n")
         return INTERRUPTED
-    except Exception as error:
-        sentence = refusal_of(error)
-        if sentence is not None:
-            return _refuse(sentence)
-        if type(error).__module__.startswith(("pyspark", "py4j")):
-            sys.stderr.write(f"workloads: Spark gave up: {cause_of(error)}\n")
-            return FAILED
-        raise
+    except _TerminatedError:
+        sys.stderr.write("workloads: told to end\n")
+        return TERMINATED
+    except Exception as error:  # noqa: BLE001 - each has its own exit status
+        return _gave_up(error)
 
 
-def _parts(arguments: Sequence[str] | None) -> list[list[str]]:
+def _gave_up(error: Exception) -> int:
+    """Say why a job failed, and whose fault it is."""
+    sentence = refusal_of(error)
+    if sentence is not None:
+        return _refuse(sentence)
+    if type(error).__module__.startswith(("pyspark", "py4j")):
+        sys.stderr.write(f"workloads: Spark gave up: {cause_of(error)}\n")
+        return FAILED
+    if isinstance(error, OSError):
+        where = f" ({error.filename})" if error.filename else ""
+        sys.stderr.write(f"workloads: {error.strerror or error}{where}\n")
+        return FAILED
+    traceback.print_exc()
+    sys.stderr.write("workloads: this is a fault of the program, and not of the input\n")
+    return CRASHED
+
+
+@contextmanager
+def _termination() -> Iterator[None]:
+    """Let SIGTERM end a job as an interruption does, so that nothing half made is left."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def stop(*_: object) -> None:
+        kill_started()
+        raise _TerminatedError
+
+    before = signal.signal(signal.SIGTERM, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _parts(arguments: Sequence[str]) -> list[list[str]]:
     """Return the arguments of each command."""
     parts: list[list[str]] = [[]]
-    for each in sys.argv[1:] if arguments is None else arguments:
+    for each in arguments:
         if each == _THEN:
             parts.append([])
         else:
@@ -81,30 +154,47 @@ def _run(steps: list[argparse.Namespace]) -> int:
     for path in _inputs(steps[0]):
         if is_local(path) and not Place(path).exists():
             raise InputError(f"there is no {_what(steps[0], path)} at {path}")
-    if all(options.job is _archive for options in steps):
-        return max(_told(options.job(None, options)) for options in steps)
-    first = steps[0]
+    on_spark = [options for options in steps if options.job is not _archive]
+    if not on_spark:
+        return max(_archive(None, options) for options in steps)
+    first = on_spark[0]
+    for options in on_spark[1:]:
+        if options.master not in (None, first.master):
+            raise InputError(f"--master {options.master}: all commands share that of the first")
     with open_session(
         first.name,
         first.master,
-        first.partitions,
-        min(getattr(each, "broadcast_limit", BROADCAST_LIMIT) for each in steps),
-        brief=all(_is_brief(options) for options in steps),
+        brief=all(_is_brief(options) for options in on_spark),
+        conf=dict(first.conf),
     ) as session:
         for options in steps:
-            with progress(session, options.name):
-                done = options.job(session, options)
-            status = _told(done)
+            if options.job is _archive:
+                _archive(None, options)
+                continue
+            own = {} if options is first else dict(options.conf)
+            with (
+                settings_for(
+                    session,
+                    options.partitions,
+                    getattr(options, "broadcast_limit", None),
+                    conf=own,
+                ),
+                Progress(session, options.name) as options.progress,
+            ):
+                status: int = options.job(session, options)
             if status != FINE:
                 return status
     return FINE
 
 
-def _told(done: tuple[int, str]) -> int:
-    status, text = done
-    sys.stdout.write(text + "\n")
-    sys.stdout.flush()
-    return status
+def _say(text: str) -> None:
+    """Write a line for whoever reads the output, if anybody still does."""
+    try:
+        sys.stdout.write(text + "\n")
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # Whoever read the output has read enough; the job goes on, and its status tells the rest.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 # -- what can be said before Spark starts ----------------------------------------------------------
@@ -115,9 +205,18 @@ def _check(options: argparse.Namespace) -> None:
     partitions = getattr(options, "partitions", None)
     if partitions is not None and not 1 <= partitions <= 100_000:
         raise InputError(f"--partitions is between 1 and 100,000, not {partitions}")
-    out = getattr(options, "out", None)
-    if out is not None and options.job is not _archive and is_local(out):
-        require_new(Place(out), overwrite=options.overwrite)
+    inputs = [Place(path) for path in _inputs(options) if is_local(path)]
+    for name in ("out", "violations"):
+        out = getattr(options, name, None)
+        if out is not None and options.job is not _archive and is_local(out):
+            require_apart(Place(out), inputs)
+            require_new(Place(out), overwrite=options.overwrite)
+    for name in ("report", "junit"):
+        out = getattr(options, name, None)
+        if out is not None and is_local(out):
+            if Place(out).is_folder():
+                raise InputError(f"the report cannot be written to {out}: Is a directory")
+            require_apart(Place(out), inputs)
     if options.job is _generate:
         _parameters(options)
     if options.job is _validate:
@@ -127,8 +226,20 @@ def _check(options: argparse.Namespace) -> None:
             raise InputError(f"--broadcast-limit is at least 0, not {options.broadcast_limit}")
         if options.neighbours is not None and "" in options.neighbours.split(","):
             raise InputError("--neighbours are names with commas between them, and none is empty")
-        if options.report is not None and Path(options.report).is_dir():
-            raise InputError(f"the report cannot be written to {options.report}: Is a directory")
+        if options.watch is not None:
+            if not Path(options.watch).is_dir():
+                raise InputError(f"there is no folder at {options.watch} to watch")
+            if options.report or options.junit or options.violations:
+                raise InputError("--watch keeps the reports itself, in its folder validations")
+        for name in ("only", "skip"):
+            for each in _listed(getattr(options, name)) or ():
+                if each not in INVARIANT_NAMES:
+                    known = ", ".join(INVARIANT_NAMES)
+                    raise InputError(f"--{name}: unknown invariant {each!r}; known are {known}")
+
+
+def _listed(text: str | None) -> list[str] | None:
+    return None if text is None else text.split(",")
 
 
 def _inputs(options: argparse.Namespace) -> list[str]:
@@ -157,8 +268,10 @@ def _parser() -> argparse.ArgumentParser:
         prog="workloads",
         description="Spark jobs on workloads of filters and on tables of them.",
         epilog="With the word `then` between them, several commands run in one Spark session. "
-        "Exit status: 0 fine, 1 an invariant is violated, 2 bad input, 3 Spark gave up.",
+        "Exit status: 0 fine, 1 an invariant is violated, 2 bad input, 3 Spark or the disk gave "
+        "up, 4 a fault of this program.",
     )
+    parser.add_argument("--version", action="version", version=tool_version())
     commands = parser.add_subparsers(required=True, dest="name", metavar="command")
 
     def command(name: str, job: Any, text: str) -> argparse.ArgumentParser:
@@ -227,9 +340,29 @@ def _add_generate(command: argparse.ArgumentParser) -> None:
 
 
 def _add_validate(command: argparse.ArgumentParser) -> None:
-    command.add_argument("--snapshot", required=True, metavar="E", help="the table")
+    which = command.add_mutually_exclusive_group(required=True)
+    which.add_argument("--snapshot", metavar="E", help="the table")
+    which.add_argument(
+        "--watch", metavar="DIR", help="every table in a folder, also those that come, each once"
+    )
+    command.add_argument("--once", action="store_true", help="with --watch: not those that come")
+    command.add_argument(
+        "--interval", type=float, default=10.0, metavar="S",
+        help="with --watch: seconds between two looks (default: %(default)s)",
+    )  # fmt: skip
     command.add_argument("--workload", metavar="D", help="what it was built from")
     command.add_argument("--report", metavar="R.json", help="where the report goes")
+    command.add_argument("--junit", metavar="R.xml", help="where it goes as JUnit's XML")
+    command.add_argument(
+        "--violations", metavar="DIR", help="where all violations go, as a table of Parquet"
+    )
+    command.add_argument("--overwrite", action="store_true", help="replace violations that exist")
+    command.add_argument(
+        "--format", choices=("text", "json", "github"), default="text",
+        help="what is printed: for people, the report, or commands of a GitHub workflow",
+    )  # fmt: skip
+    command.add_argument("--only", metavar="NAME,NAME", help="only these invariants")
+    command.add_argument("--skip", metavar="NAME,NAME", help="not these invariants")
     command.add_argument(
         "--neighbours", metavar="I1,I2", help="for the forwards sets (default: all interfaces)"
     )
@@ -265,6 +398,17 @@ def _add_common(command: argparse.ArgumentParser) -> None:
         "--master", help="local[*] by default; spark://…, local-cluster[…], yarn, k8s://…"
     )
     command.add_argument("--partitions", type=int, metavar="P", help="parts to divide work into")
+    command.add_argument(
+        "--conf", type=_setting, action="append", default=[], metavar="KEY=VALUE",
+        help="a setting of Spark's; may be given several times",
+    )  # fmt: skip
+
+
+def _setting(text: str) -> tuple[str, str]:
+    key, sign, value = text.partition("=")
+    if not sign or not key.startswith("spark."):
+        raise argparse.ArgumentTypeError(f"{text!r} is not spark.some.key=value")
+    return key, value
 
 
 # -- commands --------------------------------------------------------------------------------------
@@ -278,14 +422,15 @@ def _parameters(options: argparse.Namespace) -> Parameters:
         raise InputError(str(error)) from None
 
 
-def _generate(session: SparkSession, options: argparse.Namespace) -> tuple[int, str]:
+def _generate(session: SparkSession, options: argparse.Namespace) -> int:
     from workloads.generate import generate  # noqa: PLC0415 - slow to import, --help is not
 
     p = _parameters(options)
     out = place_of(options.out, session)
     generate(session, p, out, partitions=options.partitions, overwrite=options.overwrite)
     made = f"{counted(p.filters, 'filter')} and {counted(p.notifications, 'notification')}"
-    return FINE, f"{made} in {options.out}"
+    _say(f"{made} in {options.out}")
+    return FINE
 
 
 def _from_workload(
@@ -303,7 +448,7 @@ def _from_workload(
     return made
 
 
-def _build(session: SparkSession, options: argparse.Namespace) -> tuple[int, str]:
+def _build(session: SparkSession, options: argparse.Namespace) -> int:
     from workloads.build import build  # noqa: PLC0415
 
     made = _from_workload(
@@ -314,26 +459,26 @@ def _build(session: SparkSession, options: argparse.Namespace) -> tuple[int, str
         local=options.local,
         operations=options.operations,
     )
-    return (
-        FINE,
-        f"{counted(made['nodes'], 'node')} of {options.structure} in {options.out}{_bad(made)}",
-    )
+    _say(f"{counted(made['nodes'], 'node')} of {options.structure} in {options.out}{_bad(made)}")
+    return FINE
 
 
-def _cover(session: SparkSession, options: argparse.Namespace) -> tuple[int, str]:
+def _cover(session: SparkSession, options: argparse.Namespace) -> int:
     from workloads.cover import cover  # noqa: PLC0415
 
     made = _from_workload(cover, session, options)
     cover_of = "covers" if made["filters"] == 1 else "cover"
     found = f"{counted(made['filters'], 'filter')} {cover_of} the workload, in {options.out}"
-    return FINE, f"{found}{_bad(made)}"
+    _say(f"{found}{_bad(made)}")
+    return FINE
 
 
-def _match(session: SparkSession, options: argparse.Namespace) -> tuple[int, str]:
+def _match(session: SparkSession, options: argparse.Namespace) -> int:
     from workloads.match import match  # noqa: PLC0415
 
     made = _from_workload(match, session, options)
-    return FINE, f"the interfaces for each notification are in {options.out}{_bad(made)}"
+    _say(f"the interfaces for each notification are in {options.out}{_bad(made)}")
+    return FINE
 
 
 def _bad(made: dict[str, Any]) -> str:
@@ -343,30 +488,95 @@ def _bad(made: dict[str, Any]) -> str:
     return "\n".join(["", *left_out(bad)])
 
 
-def _validate(session: SparkSession, options: argparse.Namespace) -> tuple[int, str]:
+def _validate(session: SparkSession, options: argparse.Namespace) -> int:
+    if options.watch is not None:
+        return _watch(session, options)
+    return _validated(session, options)[0]
+
+
+def _validated(session: SparkSession, options: argparse.Namespace) -> tuple[int, dict[str, Any]]:
     from workloads.validate import validate  # noqa: PLC0415
 
     def place(path: str | None) -> Place | None:
         return None if path is None else place_of(path, session)
 
-    report = validate(
-        session,
-        place_of(options.snapshot, session),
-        place(options.workload),
-        against=place(options.against),
-        neighbours=None if options.neighbours is None else options.neighbours.split(","),
-        notifications=options.notifications,
-        skip_bad=options.skip_bad,
-        broadcast_limit=options.broadcast_limit,
-    )
-    if options.report is not None:
-        write_report(options.report, report)
-    return (FINE if report["ok"] else VIOLATED), summary(report)
+    def told(name: str, entry: dict[str, Any] | None) -> None:
+        options.progress.what = name
+        if entry is not None and options.format == "text":
+            options.progress.clear()
+            for line in entry_lines(entry) if name else [title(entry)]:
+                _say(line)
+
+    with reserved(place(options.report)) as report_file, reserved(place(options.junit)) as xml_file:
+        report = validate(
+            session,
+            place_of(options.snapshot, session),
+            place(options.workload),
+            against=place(options.against),
+            neighbours=_listed(options.neighbours),
+            notifications=options.notifications,
+            skip_bad=options.skip_bad,
+            broadcast_limit=options.broadcast_limit,
+            only=_listed(options.only),
+            skip=_listed(options.skip),
+            violations=place(options.violations),
+            overwrite=options.overwrite,
+            told=told,
+        )
+        report["command"] = shlex.join(["python", "-m", "workloads", *options.words])
+        # The verdict is told first: a disk that is full by now does not swallow it.
+        for line in _verdict(report, options.format):
+            _say(line)
+        if report_file is not None:
+            report_file.write(report_text(report))
+        if xml_file is not None:
+            xml_file.write(junit(report))
+    return (FINE if report["ok"] else VIOLATED), report
 
 
-def _archive(_session: SparkSession | None, options: argparse.Namespace) -> tuple[int, str]:
+def _watch(session: SparkSession, options: argparse.Namespace) -> int:
+    """Validate every snapshot in a folder once, also those that are still to come."""
+
+    def validate(snapshot: Path, report: Path) -> tuple[int, dict[str, Any]]:
+        _say(f"{snapshot}:")
+        own = argparse.Namespace(
+            **vars(options) | {"snapshot": str(snapshot), "report": str(report)}
+        )
+        try:
+            status, found = _validated(session, own)
+        except InputError as error:
+            # One snapshot that is none does not keep the others from being looked at.
+            return _refuse(str(error)), {"ok": None, "error": str(error), "finished": _now()}
+        names = ("ok", "structure", "nodes", "edges", "seconds", "finished")
+        entries = found["invariants"]
+        return status, {
+            **{name: found[name] for name in names},
+            "violated": [each["name"] for each in entries if each["verdict"] == "violated"],
+            "violations": sum(each["violations"] for each in entries),
+        }
+
+    history = History(Path(options.watch))
+    return watch(history, validate, once=options.once, interval=options.interval)
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def _verdict(report: dict[str, Any], form: str) -> list[str]:
+    """Return what is printed at the end."""
+    if form == "json":
+        return [report_text(report).rstrip()]
+    if form == "github":
+        return github_lines(report)
+    bad = left_out(report["bad_rows"]) if report["bad_rows"]["count"] else []
+    return [*bad, verdict_line(report)]
+
+
+def _archive(_session: SparkSession | None, options: argparse.Namespace) -> int:
     try:
         package_archive(Path(options.out))
     except OSError as error:
         raise InputError(f"nothing can be written at {options.out}: {error.strerror}") from None
-    return FINE, f"posetlib and workloads are in {options.out}"
+    _say(f"posetlib and workloads are in {options.out}")
+    return FINE

@@ -6,23 +6,24 @@ its index. The filters stay with the workers.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from posetlib.array_types import IntArray
+from posetlib.array_types import BoolArray, IntArray
 from posetlib.arrays.edges import Outline
 from posetlib.constraints.types import TypeHierarchy
 from posetlib.tables import Promises, structure_named
 from workloads.blocks import Filters, typed_names
-from workloads.datasets import BadRows, SnapshotFiles, Workload, typed
+from workloads.datasets import BadRows, SnapshotFiles, Workload, is_typed, typed
 from workloads.errors import InputError
+from workloads.reports import WITNESSES
 from workloads.rows import packed
 
 if TYPE_CHECKING:
@@ -30,6 +31,9 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 __all__ = ["Context", "Holdings", "open_context", "texts_by_id"]
+
+#: The texts of a table of no more bytes are all collected at once.
+_FEW_BYTES: Final = 1 << 20
 
 
 @dataclass
@@ -52,14 +56,22 @@ class Context:
     names: list[str]
     held: Holdings
     listed: Holdings
-    #: Whether any node says what is below it.
-    indexed: bool
+    #: Which nodes say what is below them: a node without an index says nothing.
+    says: BoolArray
+    #: At which nodes the typed columns say what the text says.
+    agrees: BoolArray
     bad: BadRows
     workload: Workload | None
     other: SnapshotFiles | None
     neighbours: list[str] | None
     notifications: int
     skip_bad: bool
+    #: The nodes with typed columns, where they are.
+    nodes: DataFrame
+    #: What may be collected or sent to all workers, in bytes.
+    limit: int
+    #: How many violations of an invariant are shown with what they are.
+    shown: int = WITNESSES
     facts: dict[str, Any] = field(default_factory=dict)
 
     @property
@@ -97,10 +109,70 @@ class Context:
         """The links, on every worker."""
         return self.session.sparkContext.broadcast(self.outline)
 
+    def close(self) -> None:
+        """Let go of what was sent to the workers or kept there."""
+        self.filters.close()
+        if "shared_outline" in self.__dict__:
+            self.__dict__.pop("shared_outline").destroy()
+
+    @contextmanager
+    def workload_filters(self) -> Iterator[DataFrame]:
+        """Give the workload's filters with typed columns, where these are what the texts say."""
+        workload = self.workload
+        assert workload is not None
+        doubtful = is_typed(workload.filters) and self.workload_columns[1] > 0
+        with typed(
+            workload.filters,
+            workload.types,
+            "the workload's filters",
+            skip_bad=self.skip_bad,
+            verify=doubtful,
+        ) as (rows, _):
+            yield rows
+
+    @cached_property
+    def workload_columns(self) -> tuple[int, int, list[tuple[int, str]]]:
+        """The number of the workload's rows, of those whose columns are wrong, and the first."""
+        from pyspark.sql import functions as f  # noqa: PLC0415
+
+        workload = self.workload
+        assert workload is not None
+        with typed(
+            workload.filters,
+            workload.types,
+            "the workload's filters",
+            skip_bad=self.skip_bad,
+            verify=True,
+        ) as (rows, _):
+            differs = f.sum(f.when(f.col("agrees"), 0).otherwise(1))
+            count, wrong = rows.agg(f.count("id"), differs).collect()[0]
+            some = []
+            if wrong:
+                bad = rows.where(~f.col("agrees")).orderBy("id").limit(WITNESSES)
+                some = [(row["id"], row["filter"]) for row in bad.collect()]
+            return count, wrong or 0, some
+
     @cached_property
     def roots(self) -> IntArray:
         """The numbers of the nodes without a parent."""
         return np.flatnonzero(self.outline.is_root())
+
+    @cached_property
+    def _all_texts(self) -> dict[int, str]:
+        """The texts of a small table: one job for all witnesses."""
+        rows = self.files.nodes.select("id", "filter").collect()
+        return {row["id"]: row["filter"] for row in rows}
+
+    def require_known_neighbours(self) -> None:
+        """Refuse a neighbour that no node knows: it is more likely misspelt than idle."""
+        unknown = sorted(set(self.neighbours or ()) - set(self.names))
+        if unknown:
+            some = ", ".join(sorted(self.names)[:10])
+            more = ", …" if len(self.names) > 10 else ""
+            raise InputError(
+                f"--neighbours: no node has the interface {', '.join(unknown)}; "
+                f"there are {some or 'none'}{more}"
+            )
 
     def ids(self, numbers: Iterable[int]) -> list[int]:
         """Return the ids of nodes by their numbers."""
@@ -109,7 +181,10 @@ class Context:
     def texts(self, numbers: Iterable[int]) -> dict[int, str]:
         """Return the texts of some filters, by number."""
         wanted = sorted(set(numbers))
-        found = texts_by_id(self.files.nodes, self.ids(wanted))
+        if wanted and self.files.size <= _FEW_BYTES:
+            found = self._all_texts
+        else:
+            found = texts_by_id(self.files.nodes, self.ids(wanted))
         return {each: found[int(self.outline.ids[each])] for each in wanted}
 
 
@@ -134,37 +209,57 @@ def open_context(
     notifications: int,
     skip_bad: bool,
     limit: int,
+    shown: int = WITNESSES,
 ) -> Iterator[Context]:
     """Give a snapshot ready to be checked; InputError if it is not well formed."""
-    with typed(files.nodes, files.types, "the snapshot's nodes", skip_bad=skip_bad) as (nodes, bad):
+    with typed(
+        files.nodes, files.types, "the snapshot's nodes", skip_bad=skip_bad, verify=True
+    ) as (nodes, bad):
         table, with_filters = _collected(nodes, files, limit)
         ids = _ids(table.column("id"))
         _check_lists(table)
         edges = files.edges.select("parent", "child").toArrow()
         outline = _outline(ids, edges, skip_lost=bad.count > 0)
         texts, held, listed = _holdings(table)
-        indexed = "index" in nodes.columns
-        yield Context(
+        filters = _filters(session, nodes, ids, table if with_filters else None, files.types, limit)
+        context = Context(
             session,
             files,
-            _filters(session, nodes, ids, table if with_filters else None, files.types, limit),
+            filters,
             outline,
             texts,
             held,
             listed,
-            indexed and (not len(ids) or table.column("index").null_count < len(ids)),
+            _flags(table, "index", lambda column: column.is_valid(), otherwise=False),
+            _flags(table, "agrees", lambda column: column, otherwise=True),
             bad,
             workload,
             other,
             neighbours,
             notifications,
             skip_bad,
+            nodes,
+            limit,
+            shown,
         )
+        try:
+            yield context
+        finally:
+            context.close()
+
+
+def _flags(
+    table: pa.Table, name: str, flags: Callable[[pa.ChunkedArray], Any], *, otherwise: bool
+) -> BoolArray:
+    """Return what a column says of each node; if it is not there, the same of all."""
+    if name not in table.schema.names:
+        return np.full(table.num_rows, otherwise)
+    return np.asarray(flags(table.column(name)).to_numpy(), np.bool_)
 
 
 def _collected(nodes: DataFrame, files: SnapshotFiles, limit: int) -> tuple[pa.Table, bool]:
     """Return the nodes in order of their ids: who holds them, and if they are few the filters."""
-    columns = ["id", "interfaces", *(["index"] if "index" in nodes.columns else [])]
+    columns = ["id", "interfaces", *(set(nodes.columns) & {"index", "agrees"})]
     with_filters = 4 * files.size <= limit
     if with_filters:
         columns += typed_names(nodes)
@@ -194,7 +289,7 @@ def _filters(
     if table is not None:
         data = packed(table.select(names).append_column("number", pa.array(numbers)))
     if data is None or len(data) > limit:
-        return Filters(session, rows.persist(), len(ids), types, None)
+        return Filters(session, rows.persist(), len(ids), types, None, kept=True)
     return Filters(session, rows, len(ids), types, data)
 
 
@@ -202,9 +297,14 @@ def _ids(column: pa.ChunkedArray) -> IntArray:
     if column.null_count:
         raise InputError("a node has no id")
     ids = np.asarray(column).astype(np.int64)
-    twice = np.flatnonzero(ids[1:] == ids[:-1])
-    if len(twice):
-        raise InputError(f"two nodes have the id {ids[twice[0]]}")
+    values, counts = np.unique(ids, return_counts=True)
+    several = np.flatnonzero(counts > 1)
+    if len(several):
+        first = counts[several[0]]
+        nodes = "two" if first == 2 else f"{first:,}"
+        others = len(several) - 1
+        more = f", and {others:,} more ids are there more than once" if others else ""
+        raise InputError(f"{nodes} nodes have the id {values[several[0]]}{more}")
     return ids
 
 

@@ -6,16 +6,17 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from posetlib.constraints.types import TypeHierarchy
 from posetlib.errors import FilterError
 from posetlib.tables import structure_names
 from workloads.errors import MARK, InputError, cause_of, is_unreadable
 from workloads.files import Place, read_json
-from workloads.rows import TYPED, parse_rows, typed_attributes, unreadable
+from workloads.rows import TYPED, columns_agree_with, parse_rows, typed_attributes, unreadable
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
@@ -39,9 +40,12 @@ class BadRows:
         return {"count": self.count, "samples": self.samples}
 
 
-_INTEGERS: Final = frozenset({"bigint", "int"})
-_STRINGS: Final = frozenset({"string"})
-_LISTS: Final = frozenset({"array<string>"})
+#: The types that a column may have in a file, and the one that it has from there on.
+_INTEGERS: Final = {"bigint": "bigint", "int": "bigint", "smallint": "bigint", "tinyint": "bigint",
+                    "decimal(20,0)": "bigint"}  # fmt: skip
+_STRINGS: Final = {"string": "string"}
+_LISTS: Final = {"array<string>": "array<string>"}
+_Kinds: TypeAlias = Mapping[str, str]
 
 
 @dataclass
@@ -62,6 +66,11 @@ class Workload:
         return self._rows("notifications", {"id": _INTEGERS, "notification": _STRINGS})
 
     @cached_property
+    def has_operations(self) -> bool:
+        """Whether there are operations."""
+        return self.place.child("operations").exists()
+
+    @cached_property
     def operations(self) -> DataFrame:
         """The operations in sequence; InputError if there are none."""
         return self._rows(
@@ -75,7 +84,7 @@ class Workload:
             },
         )
 
-    def _rows(self, name: str, columns: Mapping[str, frozenset[str]]) -> DataFrame:
+    def _rows(self, name: str, columns: Mapping[str, _Kinds]) -> DataFrame:
         return _parquet(self.session, self.place.child(name), f"the workload's {name}", columns)
 
 
@@ -132,13 +141,8 @@ def read_snapshot(session: SparkSession, place: Place) -> SnapshotFiles:
         place.child("nodes"),
         "the snapshot's nodes",
         {"id": _INTEGERS, "filter": _STRINGS, "interfaces": _LISTS},
+        {"index": _LISTS},
     )
-    if "index" in nodes.columns:
-        # A column without any value may be of any type: it says nothing.
-        if dict(nodes.dtypes)["index"] == "void":
-            nodes = nodes.drop("index")
-        else:
-            _require(nodes, "the snapshot's nodes", {"index": _LISTS})
     edges = _parquet(
         session,
         place.child("edges"),
@@ -162,36 +166,98 @@ def read_types(header: Mapping[str, Any], where: str) -> TypeHierarchy | None:
         raise InputError(f'"types" in {where} is no hierarchy: {error}') from None
 
 
+def parquet_at(session: SparkSession, place: Place) -> DataFrame:
+    """Return the rows of a folder of Parquet files."""
+    # The option keeps Spark from taking a path for a pattern: `s[1]` is a name.
+    return session.read.option("__globPaths__", "false").parquet(place.address)
+
+
 def _parquet(
-    session: SparkSession, place: Place, what: str, columns: Mapping[str, frozenset[str]]
+    session: SparkSession,
+    place: Place,
+    what: str,
+    columns: Mapping[str, _Kinds],
+    optional: Mapping[str, _Kinds] | None = None,
 ) -> DataFrame:
+    """Return the columns that are asked for, typed ones beside them, and none that is foreign."""
     from py4j.protocol import Py4JError  # type: ignore[import-untyped]  # noqa: PLC0415
     from pyspark.errors import PySparkException  # noqa: PLC0415
-    from pyspark.sql import functions as f  # noqa: PLC0415
 
     if not place.exists():
         raise InputError(f"{what}: there is no {place.path}")
     try:
-        found = session.read.parquet(place.path)
+        found = parquet_at(session, place)
     except (Py4JError, PySparkException) as error:
         reason = cause_of(error)
         raise InputError(f"{what}: {place.path} has no Parquet to read: {reason}") from error
-    _require(found, what, columns)
-    short = {name: f.col(name).cast("long") for name in columns if columns[name] is _INTEGERS}
-    kinds = dict(found.dtypes)
-    return found.withColumns({name: kind for name, kind in short.items() if kinds[name] == "int"})
+    there = {name: kinds for name, kinds in (optional or {}).items() if name in found.columns}
+    # A column without any value may be of any type: it says nothing.
+    there = {name: kinds for name, kinds in there.items() if dict(found.dtypes)[name] != "void"}
+    wanted = {**columns, **there}
+    _require(found, what, wanted)
+    chosen = [_as_kind(found, name, kinds) for name, kinds in wanted.items()]
+    beside = typed_columns(found) if "filter" in columns else []
+    return found.select(*chosen, *(quoted(name) for name in beside if name not in wanted))
 
 
-def _require(rows: DataFrame, what: str, columns: Mapping[str, frozenset[str]]) -> None:
+def typed_columns(rows: DataFrame) -> list[str]:
+    """Return the names of the typed columns, if rows have them, of the types that they should have.
+
+    Whatever else stands beside the text is somebody else's, and says nothing here.
+    """
+    kinds = dict(rows.dtypes)
+    if kinds.get("typed_for") != "bigint":
+        return []
+    names = typed_attributes(rows.columns)
+    if any(kinds[f"{side}_{name}"] != "double" for name in names for side in ("lo", "hi")):
+        return []
+    found = ["typed_for"]
+    for name in names:
+        found += [f"lo_{name}", f"hi_{name}"]
+        if kinds.get(f"open_{name}") in ("tinyint", "smallint", "int", "bigint"):
+            found.append(f"open_{name}")
+    return found + (["type"] if kinds.get("type") == "string" else [])
+
+
+def quoted(name: str) -> Column:
+    """Return a column by its name, whatever is in it: a dot, a backtick."""
+    from pyspark.sql import functions as f  # noqa: PLC0415
+
+    inner = name.replace("`", "``")
+    return f.col(f"`{inner}`")
+
+
+def _as_kind(rows: DataFrame, name: str, kinds: _Kinds) -> Column:
+    """Return a column as the jobs take it; a number that is too great for it is told."""
+    from pyspark.sql import functions as f  # noqa: PLC0415
+
+    kind = dict(rows.dtypes)[name]
+    target = kinds.get(kind, next(iter(kinds.values())))
+    column = quoted(name)
+    if kind == target:
+        return column
+    if kind.startswith("decimal"):
+        told = f.concat(f.lit(f"{MARK}the {name} "), column.cast("string"),
+                        f.lit(" is more than 9223372036854775807"))  # fmt: skip
+        fits = column.between(f.lit(-(1 << 63)), f.lit((1 << 63) - 1)) | column.isNull()
+        column = f.when(fits, column).otherwise(f.raise_error(told))
+    return column.cast(target).alias(name)
+
+
+def _require(rows: DataFrame, what: str, columns: Mapping[str, _Kinds]) -> None:
     kinds = dict(rows.dtypes)
     missing = [name for name in columns if name not in kinds]
     if missing:
         names = "columns" if len(missing) > 1 else "column"
         raise InputError(f"{what} lack the {names} {', '.join(missing)}")
     for name, allowed in columns.items():
-        if kinds[name] not in allowed:
-            wanted = " or ".join(sorted(allowed))
-            raise InputError(f"{what}: the column {name} is {kinds[name]}, not {wanted}")
+        if kinds[name] in allowed or kinds[name] == "void":
+            continue
+        # pandas writes the columns of a table without rows as numbers, or as nothing.
+        if kinds[name] in ("double", "array<void>", "int") and rows.isEmpty():
+            continue
+        wanted = " or ".join(sorted({"bigint", "int"} if allowed is _INTEGERS else allowed))
+        raise InputError(f"{what}: the column {name} is {kinds[name]}, not {wanted}")
 
 
 # -- typed columns ---------------------------------------------------------------------------------
@@ -199,39 +265,63 @@ def _require(rows: DataFrame, what: str, columns: Mapping[str, frozenset[str]]) 
 
 @contextmanager
 def typed(
-    rows: DataFrame, types: TypeHierarchy | None, what: str, *, skip_bad: bool
+    rows: DataFrame,
+    types: TypeHierarchy | None,
+    what: str,
+    *,
+    skip_bad: bool,
+    verify: bool = False,
 ) -> Iterator[tuple[DataFrame, BadRows]]:
     """Give rows with typed columns, text only where these do not say all, and the rows left out.
 
     Rows without typed columns are parsed as they are read. Text that is no filter is left out, if
     so asked, by a pass of its own. Otherwise whoever comes to such a text fails, and only then are
     these texts counted, to be refused in a sentence.
+
+    With ``verify`` typed columns are held against the text of every row, and are not used where the
+    two differ; the column ``agrees`` says where. Rows without typed columns have none.
     """
+    doubtful = rows if verify else _unknown(rows)
     if skip_bad:
-        bad = _bad_rows(_unknown(rows), types)
-        yield _shortened(_read(rows, types, skip_bad=bad.count > 0)), bad
+        bad = _bad_rows(doubtful, types)
+        yield _shortened(_read(rows, types, skip_bad=bad.count > 0, verify=verify)), bad
         return
     try:
-        yield _shortened(_read(rows, types, skip_bad=False)), BadRows()
+        yield _shortened(_read(rows, types, skip_bad=False, verify=verify)), BadRows()
     except Exception as error:
         if is_unreadable(error):
-            _refuse(_bad_rows(_unknown(rows), types), what)
+            _refuse(_bad_rows(doubtful, types), what)
         raise
 
 
-def _read(rows: DataFrame, types: TypeHierarchy | None, *, skip_bad: bool) -> DataFrame:
+def _read(
+    rows: DataFrame, types: TypeHierarchy | None, *, skip_bad: bool, verify: bool
+) -> DataFrame:
     """Return rows with typed columns; bad ones fail as they are parsed, or are left out."""
     for name in ("id", "interface"):
         if name in rows.columns:
             rows = rows.withColumn(name, _required(name))
     if is_typed(rows):
-        known = rows.drop("plain", "ranges").withColumn("plain", _is_known()).drop("typed_for")
+        rows = rows.drop("plain", "ranges")
+        if verify:
+            return _verified(rows, types, skip_bad=skip_bad)
+        known = rows.withColumn("plain", _is_known()).drop("typed_for")
         return (
             known.mapInArrow(partial(_readable, types=types), known.schema) if skip_bad else known
         )
     names = [name for name in rows.columns if name not in ("plain", "ranges")]
     parse = partial(_parsed, types=types, skip_bad=skip_bad)
     return rows.select(names).mapInArrow(parse, f"{ddl(rows.select(names))}, {TYPED}")
+
+
+def _verified(rows: DataFrame, types: TypeHierarchy | None, *, skip_bad: bool) -> DataFrame:
+    """Return rows whose typed columns count where they are made for the text, and say the same."""
+    from pyspark.sql import functions as f  # noqa: PLC0415
+
+    marked = rows.withColumns({"plain": _is_known(), "claimed": f.col("typed_for").isNotNull()})
+    marked = marked.drop("typed_for")
+    compare = partial(_compared, types=types, skip_bad=skip_bad)
+    return marked.mapInArrow(compare, f"{ddl(marked.drop('claimed'))}, agrees boolean")
 
 
 def _required(name: str) -> Column:
@@ -264,7 +354,7 @@ def _unknown(rows: DataFrame) -> DataFrame:
 
 def ddl(rows: DataFrame) -> str:
     """Return the columns of rows as Spark takes them for the outcome of a function."""
-    return ", ".join(f"`{name}` {kind}" for name, kind in rows.dtypes)
+    return ", ".join(f"`{name.replace('`', '``')}` {kind}" for name, kind in rows.dtypes)
 
 
 def typed_for_text(rows: DataFrame) -> DataFrame:
@@ -277,12 +367,7 @@ def typed_for_text(rows: DataFrame) -> DataFrame:
 
 def is_typed(rows: DataFrame) -> bool:
     """Return whether rows have typed columns, of the types that they should have."""
-    kinds = dict(rows.dtypes)
-    return kinds.get("typed_for") == "bigint" and all(
-        kinds[f"{side}_{name}"] == "double"
-        for name in typed_attributes(rows.columns)
-        for side in ("lo", "hi")
-    )
+    return bool(typed_columns(rows))
 
 
 def _refuse(bad: BadRows, what: str) -> None:
@@ -336,6 +421,25 @@ def _readable(
         errors = iter(parse_rows(doubtful, types).errors.to_pylist())
         keep = [bool(known) or next(errors) is None for known in plain]
         yield batch.filter(pa.array(keep, pa.bool_()))
+
+
+def _compared(
+    batches: Iterator[pa.RecordBatch], types: TypeHierarchy | None, *, skip_bad: bool
+) -> Iterator[pa.RecordBatch]:
+    """Say of each row whether its typed columns, if they claim anything, are what its text says."""
+    for batch in batches:
+        texts = batch.column("filter").to_pylist()
+        agrees, errors = columns_agree_with(batch, texts, types)
+        if not skip_bad and errors.null_count < len(errors):
+            at = errors.is_valid().index(True).as_py()
+            raise unreadable(texts[at], errors[at].as_py())
+        told = pc.or_(pc.invert(batch.column("claimed")), agrees)
+        names = [name for name in batch.schema.names if name not in ("claimed", "plain")]
+        made = pa.RecordBatch.from_arrays(
+            [*(batch.column(name) for name in names), pc.and_(batch.column("plain"), agrees), told],
+            [*names, "plain", "agrees"],
+        )
+        yield made.filter(errors.is_null())
 
 
 def _parsed(

@@ -8,6 +8,7 @@ from typing import Final
 __all__ = [
     "MARK",
     "InputError",
+    "StartError",
     "UnreadableFilterError",
     "cause_of",
     "is_unreadable",
@@ -18,6 +19,10 @@ __all__ = [
 
 class InputError(ValueError):
     """Bad parameters, or input that a job cannot use: the command says so and exits with 2."""
+
+
+class StartError(RuntimeError):
+    """Spark cannot start, for a reason that is not in the input: the command exits with 3."""
 
 
 class UnreadableFilterError(InputError):
@@ -74,4 +79,25 @@ def cause_of(error: BaseException) -> str:
             break
         text = str(cause.toString())
         cause = cause.getCause()
+    told = _last_of_trace(text) or _last_of_trace(str(error))
+    if told is not None:
+        return f"a Python worker failed: {told}"
     return next((line.strip() for line in text.splitlines() if line.strip()), type(error).__name__)
+
+
+def _last_of_trace(text: str) -> str | None:
+    r"""Return the line of a Python traceback that says what happened.
+
+    >>> _last_of_trace("Traceback (most recent call last):\n  File ...\nKeyError: 'x'\n\n\tat org")
+    "KeyError: 'x'"
+    """
+    _, found, trace = text.rpartition("Traceback (most recent call last):")
+    if not found:
+        return None
+    told = None
+    for line in trace.splitlines():
+        if line.startswith("\tat "):
+            break
+        if line.strip() and not line[0].isspace():
+            told = line.strip() if told is None or ":" in line else told
+    return told

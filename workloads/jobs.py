@@ -7,9 +7,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
-from workloads.datasets import BadRows, Workload, read_workload, typed
+from workloads.datasets import BadRows, Workload, parquet_at, read_workload, typed
 from workloads.errors import InputError
-from workloads.files import Place, new_output, write_json
+from workloads.files import Place, new_output, require_apart, write_json
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -52,6 +52,7 @@ def job_on(
 ) -> Iterator[Job]:
     """Read a workload, and give what a job needs; what it writes becomes the output at the end."""
     skip_bad = options.get("skip_bad", False)
+    require_apart(out, [workload])
     with new_output(out, overwrite=options.get("overwrite", False)) as place:
         read = read_workload(session, workload)
         source = read.operations if operations else read.filters
@@ -62,9 +63,15 @@ def job_on(
 
 def require_own_ids(session: SparkSession, place: Place, count: int) -> None:
     """Refuse a workload of which rows were chosen by so many ids, if other rows came along."""
-    written = session.read.parquet(place.path).count()
-    if written != count:
-        raise InputError(
-            f"the workload's filters: {written:,} rows share {count:,} ids, "
-            "and each needs one of its own"
-        )
+    from pyspark.sql import functions as f  # noqa: PLC0415
+
+    written = parquet_at(session, place)
+    if written.count() == count:
+        return
+    several = written.groupBy("id").count().where(f.col("count") > 1)
+    ids, rows = several.agg(f.count("id"), f.sum("count")).collect()[0]
+    shared = "id" if ids == 1 else "ids"
+    raise InputError(
+        f"the workload's filters: {rows:,} rows share {ids:,} {shared}, "
+        "and each needs one of its own"
+    )

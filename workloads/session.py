@@ -3,28 +3,51 @@
 from __future__ import annotations
 
 import os
+import re
+import shlex
+import shutil
+import socket
 import sys
 import tempfile
 import threading
 import time
 import zipfile
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from importlib import resources
+from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, TextIO
+from typing import TYPE_CHECKING, Any, Final, Self, TextIO
 
-from workloads.errors import InputError
+from workloads.errors import InputError, StartError, cause_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = ["BROADCAST_LIMIT", "open_session", "package_archive", "progress"]
+__all__ = [
+    "BROADCAST_LIMIT",
+    "Progress",
+    "kill_started",
+    "open_session",
+    "package_archive",
+    "require_startable",
+    "settings_for",
+]
 
 #: The columns of a snapshot's filters are sent to every worker up to this size; beyond it, blocks
 #: are joined with blocks.
 BROADCAST_LIMIT: Final = 256 * 1024 * 1024
+#: What Spark's own joins may send to every worker at most.
+_MOST_SENT: Final = 1 << 25
+#: The Java processes of the sessions that were started here.
+_started: list[Any] = []
 _PACKAGES: Final = ("posetlib", "workloads")
+#: Options of spark-submit that stand for a setting.
+_OPTIONS: Final = {
+    "--master": "spark.master",
+    "--driver-memory": "spark.driver.memory",
+    "--driver-java-options": "spark.driver.extraJavaOptions",
+}
 
 
 @contextmanager
@@ -35,60 +58,183 @@ def open_session(
     broadcast_limit: int = BROADCAST_LIMIT,
     *,
     brief: bool = False,
+    conf: Mapping[str, str] | None = None,
 ) -> Iterator[SparkSession]:
     """Start Spark, or join the session that runs, and stop what was started.
 
-    Under spark-submit the master is the one given there; else ``local[*]`` by default. Workers that
-    are processes of their own are sent the packages. ``brief`` says that there is little to do, so
-    that Spark's code is compiled quickly rather than well.
+    Under spark-submit the master is the one given there; else ``local[*]`` by default. What was
+    said there, in Spark's own file of defaults or in ``conf`` counts, and only what nobody said is
+    set here. Workers that are processes of their own are sent the packages. ``brief`` says that
+    there is little to do, so that Spark's code is compiled quickly rather than well.
     """
     from pyspark.sql import SparkSession  # noqa: PLC0415 - a second that --help need not wait for
 
     running = SparkSession.getActiveSession()
     if running is not None:
-        yield running
+        with settings_for(running, partitions, broadcast_limit, conf=conf):
+            yield running
         return
-    submitted = "PYSPARK_GATEWAY_PORT" in os.environ
-    if master is None and not submitted:
+    given = _given()
+    if master is None and "spark.master" not in given:
         master = "local[*]"
+    require_startable(master)
     builder = SparkSession.builder.appName(f"workloads {name}")
-    for key, value in _settings(partitions, broadcast_limit, brief=brief).items():
+    wanted = _settings(broadcast_limit, brief=brief)
+    if master is not None and master.startswith("local"):
+        # Nothing outside this machine has anything to say here, whatever the machine is called.
+        wanted |= {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
+        os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    for key, value in {key: each for key, each in wanted.items() if key not in given}.items():
+        builder = builder.config(key, value)
+    for key, value in (conf or {}).items():
         builder = builder.config(key, value)
     if master is not None:
         builder = builder.master(master)
-    if master is not None and master.startswith("local"):
-        # Nothing outside this machine has anything to say here, whatever the machine is called.
-        builder = builder.config("spark.driver.host", "127.0.0.1")
-        builder = builder.config("spark.driver.bindAddress", "127.0.0.1")
-        os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     try:
         session = builder.getOrCreate()
     except Exception as error:
-        raise InputError(f"Spark does not start with master {master!r}: {_brief(error)}") from error
+        raise _start_error(master, error) from error
+    gateway: Any = session.sparkContext._gateway
+    java = getattr(gateway, "proc", None)
+    if java is not None:
+        _started.append(java)
     try:
+        if partitions is None and not {"spark.sql.shuffle.partitions"} & {*given, *(conf or {})}:
+            # Twice as many parts as there are cores, wherever these are.
+            partitions = 2 * session.sparkContext.defaultParallelism
+        if partitions is not None:
+            session.conf.set("spark.sql.shuffle.partitions", str(partitions))
         with tempfile.TemporaryDirectory(prefix="workloads-") as folder:
             if not str(session.sparkContext.master).startswith("local["):
                 archive = Path(folder) / "posetlib-workloads.zip"
                 if package_archive(archive):
                     session.sparkContext.addPyFile(str(archive))
             yield session
-    finally:
+    except BaseException:
+        # A call that was interrupted may have left its answer behind, for the next one to read.
+        with suppress(Exception):
+            session.stop()
+        raise
+    else:
         session.stop()
+    finally:
+        if java is not None:
+            _started.remove(java)
 
 
-def _settings(partitions: int | None, broadcast_limit: int, *, brief: bool) -> dict[str, str]:
+def kill_started() -> None:
+    """End the Java processes that were started here: nothing of theirs is written after this."""
+    for java in _started:
+        java.kill()
+        java.wait()
+
+
+@contextmanager
+def settings_for(
+    session: SparkSession,
+    partitions: int | None = None,
+    broadcast_limit: int | None = None,
+    *,
+    conf: Mapping[str, str] | None = None,
+) -> Iterator[None]:
+    """Let one command have its own settings in a session, and put back what was there."""
+    wanted = dict(conf or {})
+    if partitions is not None:
+        wanted |= {
+            "spark.sql.shuffle.partitions": str(partitions),
+            "spark.sql.files.minPartitionNum": str(partitions),
+        }
+    if broadcast_limit is not None and broadcast_limit < _MOST_SENT:
+        wanted["spark.sql.autoBroadcastJoinThreshold"] = str(broadcast_limit)
+    before = {key: session.conf.get(key, None) for key in wanted}
+    try:
+        for key, value in wanted.items():
+            if before[key] == value:
+                continue
+            try:
+                session.conf.set(key, value)
+            except Exception as error:
+                raise InputError(
+                    f"{key} cannot be set in a session that runs ({cause_of(error)}); "
+                    "the first command has to set it"
+                ) from error
+        yield
+    finally:
+        for key, old in before.items():
+            with suppress(Exception):
+                session.conf.unset(key) if old is None else session.conf.set(key, old)
+
+
+def _given() -> frozenset[str]:
+    """Return the settings that somebody made: spark-submit, its arguments, Spark's defaults."""
+    found: set[str] = set()
+    if "PYSPARK_GATEWAY_PORT" in os.environ:
+        from pyspark import SparkConf, SparkContext  # noqa: PLC0415
+
+        SparkContext._ensure_initialized()
+        return frozenset(key for key, _ in SparkConf().getAll())
+    words = shlex.split(os.environ.get("PYSPARK_SUBMIT_ARGS", ""))
+    for option, value in pairwise(words):
+        if option in ("--conf", "-c"):
+            found.add(value.partition("=")[0])
+        elif option in _OPTIONS:
+            found.add(_OPTIONS[option])
+    folder = os.environ.get("SPARK_CONF_DIR") or (
+        f"{os.environ['SPARK_HOME']}/conf" if "SPARK_HOME" in os.environ else None
+    )
+    if folder is not None and (Path(folder) / "spark-defaults.conf").is_file():
+        for line in (Path(folder) / "spark-defaults.conf").read_text(encoding="utf-8").splitlines():
+            if line.strip() and not line.lstrip().startswith("#"):
+                found.add(re.split(r"[\s=]", line.strip(), maxsplit=1)[0])
+    return frozenset(found)
+
+
+def require_startable(master: str | None) -> None:
+    """Say what is missing before Spark is started and fails for the lack of it."""
+    if "PYSPARK_GATEWAY_PORT" in os.environ:
+        return
+    home = os.environ.get("JAVA_HOME")
+    java = shutil.which("java", path=f"{home}/bin") if home else shutil.which("java")
+    if java is None:
+        where = f"in {home}/bin, where JAVA_HOME says" if home else "on the PATH"
+        raise StartError(f"Spark needs Java 17 or later, and there is no java {where}")
+    if master is None or not master.startswith("spark://"):
+        return
+    reasons = []
+    for address in master.removeprefix("spark://").split(","):
+        host, _, port = address.rpartition(":")
+        if not host or not port.isdigit():
+            raise InputError(f"--master {master} is no address: it is spark://host:port")
+        try:
+            socket.create_connection((host.strip("[]"), int(port)), timeout=10).close()
+        except OSError as error:
+            reasons.append(f"{address}: {error.strerror or error}")
+        else:
+            return
+    raise StartError(f"no Spark master answers at {'; '.join(reasons)}")
+
+
+def _start_error(master: str | None, error: Exception) -> Exception:
+    cause = cause_of(error)
+    if "Could not parse Master URL" in str(error) or "Could not parse Master URL" in cause:
+        return InputError(
+            f"Spark knows no master {master!r}: it is local[*], spark://host:port, yarn or k8s://…"
+        )
+    return StartError(f"Spark does not start with master {master!r}: {cause}")
+
+
+def _settings(broadcast_limit: int, *, brief: bool) -> dict[str, str]:
     log = resources.files("workloads") / "log4j2.properties"
     settings = {
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         "spark.sql.execution.arrow.maxRecordsPerBatch": "65536",
         # What Spark itself sends to all is a table of hashes in the driver, several times as large.
-        "spark.sql.autoBroadcastJoinThreshold": str(min(broadcast_limit, 1 << 25)),
+        "spark.sql.autoBroadcastJoinThreshold": str(min(broadcast_limit, _MOST_SENT)),
         # Blocks are small to send and slow to compare: few bytes are no reason for few tasks.
         "spark.sql.adaptive.coalescePartitions.enabled": "false",
         "spark.sql.files.maxPartitionBytes": "64m",
-        "spark.sql.shuffle.partitions": str(partitions or 2 * (os.cpu_count() or 1)),
         # What the caller says in the environment counts, as for any other program of Spark's.
         "spark.driver.memory": os.environ.get("SPARK_DRIVER_MEMORY", "1g"),
     }
@@ -99,11 +245,6 @@ def _settings(partitions: int | None, broadcast_limit: int, *, brief: bool) -> d
         # Half of what Spark does in its first seconds is to optimise itself.
         java.append("-XX:TieredStopAtLevel=1")
     return settings | {"spark.driver.extraJavaOptions": " ".join(java)}
-
-
-def _brief(error: BaseException) -> str:
-    lines = [line for line in str(error).splitlines() if line.strip()]
-    return lines[0] if lines else type(error).__name__
 
 
 def package_archive(archive: Path) -> bool:
@@ -122,41 +263,68 @@ def package_archive(archive: Path) -> bool:
 # -- progress --------------------------------------------------------------------------------------
 
 
-@contextmanager
-def progress(
-    session: SparkSession, name: str, stream: TextIO | None = None, after: float = 3.0
-) -> Iterator[None]:
-    """Say on a terminal which part of a job runs, once it has taken a few seconds."""
-    stream = sys.stderr if stream is None else stream
-    if not stream.isatty():
-        yield
-        return
-    done = threading.Event()
-    thread = threading.Thread(target=_show, args=(session, name, stream, after, done), daemon=True)
-    thread.start()
-    try:
-        yield
-    finally:
-        done.set()
-        thread.join()
-        stream.write("\r\033[K")
-        stream.flush()
+class Progress:
+    """What a command is at, shown on a terminal in one line, and elsewhere in a line now and then.
 
+    ``what`` is the part of the command that runs, such as the name of an invariant.
+    """
 
-def _show(
-    session: SparkSession, name: str, stream: TextIO, after: float, done: threading.Event
-) -> None:
-    tracker = session.sparkContext.statusTracker()
-    start = time.monotonic()
-    while not done.wait(0.5):
-        seconds = time.monotonic() - start
-        if seconds < after:
-            continue
-        parts = []
-        for stage in tracker.getActiveStageIds():
-            info = tracker.getStageInfo(stage)
-            if info is not None:
-                parts.append(f"stage {stage}: {info.numCompletedTasks} of {info.numTasks} tasks")
-        text = f"{name}, {seconds:.0f} s: {'; '.join(parts) or 'working'}"
-        stream.write(f"\r\033[K{text[:100]}")
-        stream.flush()
+    def __init__(
+        self,
+        session: SparkSession,
+        name: str,
+        stream: TextIO | None = None,
+        after: float = 3.0,
+        every: float = 30.0,
+    ) -> None:
+        self.what = ""
+        self._session = session
+        self._name = name
+        self._stream = sys.stderr if stream is None else stream
+        self._after = after
+        self._every = every
+        self._done = threading.Event()
+        self._lock = threading.Lock()
+        self._thread = threading.Thread(target=self._show, daemon=True)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._done.set()
+        self._thread.join()
+        self.clear()
+
+    def clear(self) -> None:
+        """Take the line off the terminal, before something else is written there."""
+        if self._stream.isatty():
+            with self._lock:
+                self._stream.write("\r\033[K")
+                self._stream.flush()
+
+    def _show(self) -> None:
+        start = time.monotonic()
+        terminal = self._stream.isatty()
+        due = self._after if terminal else self._every
+        while not self._done.wait(min(0.5, self._every)):
+            seconds = time.monotonic() - start
+            if seconds < due:
+                continue
+            due = seconds if terminal else seconds + self._every
+            parts = [f"{self._name}, {seconds:.0f} s", self.what, self._stages() or "working"]
+            text = ": ".join(part for part in parts if part)
+            with self._lock, suppress(OSError, ValueError):
+                self._stream.write(f"\r\033[K{text[:100]}" if terminal else f"{text}\n")
+                self._stream.flush()
+
+    def _stages(self) -> str:
+        with suppress(Exception):
+            tracker = self._session.sparkContext.statusTracker()
+            infos = [(each, tracker.getStageInfo(each)) for each in tracker.getActiveStageIds()]
+            return "; ".join(
+                f"stage {stage}: {info.numCompletedTasks} of {info.numTasks} tasks"
+                for stage, info in infos
+                if info is not None
+            )
+        return ""

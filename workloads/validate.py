@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
+from workloads.checks_columns import columns_agree
+from workloads.checks_entries import entries_asked, entries_served, require_related
 from workloads.checks_forwards import forwards_agree
 from workloads.checks_interfaces import (
     interface_index,
@@ -22,33 +25,79 @@ from workloads.checks_order import (
     same_roots,
     sibling_pure,
 )
+from workloads.checks_sameness import distinct_filters
 from workloads.context import Context, open_context
 from workloads.datasets import read_snapshot, read_workload
-from workloads.files import Place
-from workloads.reports import Outcome
+from workloads.errors import InputError
+from workloads.files import Place, new_output, require_apart
+from workloads.reports import (
+    INVARIANT_NAMES,
+    REPORT_FORMAT,
+    REPORT_VERSION,
+    WITNESSES,
+    Outcome,
+    not_asked,
+    tool_version,
+    write_violations,
+)
 from workloads.session import BROADCAST_LIMIT
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = ["INVARIANTS", "validate"]
+__all__ = ["INVARIANTS", "asked_for", "validate"]
 
 #: Every invariant by its name, in the order of the report.
-INVARIANTS: Final[dict[str, Callable[[Context], Outcome]]] = {
-    "edge-covers": edge_covers,
-    "sibling-pure": sibling_pure,
-    "roots-minimal-cover": roots_minimal_cover,
-    "reachable-acyclic": reachable_acyclic,
-    "single-parent": single_parent,
-    "complete-order": complete_order,
-    "interfaces-nonempty": interfaces_nonempty,
-    "minimum-interface": minimum_interface,
-    "no-redundant-pair": no_redundant_pair,
-    "interface-index": interface_index,
-    "forwards-agree": forwards_agree,
-    "match-agrees": match_agrees,
-    "same-roots": same_roots,
-}
+INVARIANTS: Final[dict[str, Callable[[Context], Outcome]]] = dict(
+    zip(
+        INVARIANT_NAMES,
+        (
+            edge_covers,
+            sibling_pure,
+            roots_minimal_cover,
+            reachable_acyclic,
+            single_parent,
+            complete_order,
+            interfaces_nonempty,
+            minimum_interface,
+            no_redundant_pair,
+            interface_index,
+            forwards_agree,
+            match_agrees,
+            same_roots,
+            entries_served,
+            entries_asked,
+            distinct_filters,
+            columns_agree,
+        ),
+        strict=True,
+    )
+)
+#: Where all violations are asked for, no more of one invariant are written.
+MOST_VIOLATIONS: Final = 1_000_000
+
+#: Called first with "" and what the table is; then with the name of each invariant before it is
+#: checked, and with its entry afterwards.
+Told = Callable[[str, dict[str, Any] | None], None]
+
+
+def asked_for(only: Iterable[str] | None, skip: Iterable[str] | None) -> list[str]:
+    """Return the names of the invariants to check; InputError for an unknown name, or for none.
+
+    >>> asked_for(["same-roots", "edge-covers"], ["edge-covers"])
+    ['same-roots']
+    """
+    for each in (*(only or ()), *(skip or ())):
+        if each not in INVARIANTS:
+            raise InputError(f"unknown invariant {each!r}; known are {', '.join(INVARIANTS)}")
+    chosen = [
+        name
+        for name in INVARIANTS
+        if (only is None or name in set(only)) and name not in set(skip or ())
+    ]
+    if not chosen:
+        raise InputError("no invariant is left to check")
+    return chosen
 
 
 def validate(
@@ -61,10 +110,25 @@ def validate(
     notifications: int = 1000,
     skip_bad: bool = False,
     broadcast_limit: int = BROADCAST_LIMIT,
+    only: Iterable[str] | None = None,
+    skip: Iterable[str] | None = None,
+    violations: Place | None = None,
+    overwrite: bool = False,
+    told: Told | None = None,
 ) -> dict[str, Any]:
-    """Return the report on a snapshot."""
+    """Return the report on a snapshot.
+
+    ``told`` hears of each invariant as it is checked; ``violations`` is where all of them are
+    written, as a table of Parquet.
+    """
     start = time.perf_counter()
+    started = datetime.now(UTC)
+    chosen = asked_for(only, skip)
+    inputs = [each for each in (snapshot, workload, against) if each is not None]
+    if violations is not None:
+        require_apart(violations, inputs)
     entries = []
+    found: dict[str, Outcome] = {}
     with open_context(
         session,
         read_snapshot(session, snapshot),
@@ -74,20 +138,55 @@ def validate(
         notifications=notifications,
         skip_bad=skip_bad,
         limit=broadcast_limit,
+        shown=WITNESSES if violations is None else MOST_VIOLATIONS,
     ) as context:
+        context.require_known_neighbours()
+        pairs = bool({"entries-served", "entries-asked"} & set(chosen))
+        require_related(context, entries=pairs)
+        if told is not None:
+            size = {"nodes": context.node_count, "edges": context.edge_count}
+            told("", {"structure": context.structure, **size})
         for name, check in INVARIANTS.items():
+            if told is not None:
+                told(name, None)
             begun = time.perf_counter()
-            outcome = check(context)
+            outcome = check(context) if name in chosen else not_asked()
             entries.append(outcome.to_dict(name, time.perf_counter() - begun))
+            found[name] = outcome
+            if told is not None:
+                told(name, entries[-1])
+        if violations is not None:
+            with new_output(violations, overwrite=overwrite) as place:
+                write_violations(session, place, found)
     return {
+        "format": REPORT_FORMAT,
+        "version": REPORT_VERSION,
+        "tool": tool_version(),
         "ok": all(each["verdict"] != "violated" for each in entries),
+        "complete": len(chosen) == len(INVARIANTS),
         "snapshot": snapshot.absolute,
         **({} if workload is None else {"workload": workload.absolute}),
         **({} if against is None else {"against": against.absolute}),
         "structure": context.structure,
         "nodes": context.node_count,
         "edges": context.edge_count,
+        "application": _application(session),
+        "started": started.isoformat(timespec="seconds"),
+        "finished": datetime.now(UTC).isoformat(timespec="seconds"),
         "seconds": round(time.perf_counter() - start, 3),
+        "parameters": {
+            "neighbours": neighbours,
+            "notifications": notifications,
+            "skip_bad": skip_bad,
+            "broadcast_limit": broadcast_limit,
+            "only": None if only is None else list(only),
+            "skip": None if skip is None else list(skip),
+        },
         "bad_rows": context.bad.to_dict(),
         "invariants": entries,
     }
+
+
+def _application(session: SparkSession) -> str | None:
+    """Return the id under which the cluster knows the run."""
+    return session.conf.get("spark.app.id", None)

@@ -12,6 +12,7 @@ from browser import ids
 from browser.config import Limits
 from browser.directories import (
     Report,
+    history,
     neighbourhood,
     numbers_of,
     read_report,
@@ -72,6 +73,7 @@ def layout(library: Library, recipe: dict[str, str], view: dict[str, str]) -> Co
                     html.Div(
                         [
                             parts.card("Reports", html.Div(choice, className="choices stacked")),
+                            *history_card(history(config)),
                             html.Section(
                                 [html.Div(id=_at(ids.REPORTS))],
                                 className="card",
@@ -108,6 +110,83 @@ def layout(library: Library, recipe: dict[str, str], view: dict[str, str]) -> Co
     )
 
 
+#: The colour and the name of each outcome of a validation.
+_OUTCOMES = {
+    True: ("no violation", "#1b7f4d"),
+    False: ("violated", "#b3261e"),
+    None: ("not validated", "#6b6b6b"),
+}
+
+
+def history_card(entries: Sequence[Mapping[str, Any]]) -> list[Component]:
+    """Return the card with the history of a watched folder; nothing if there is none."""
+    if not entries:
+        return []
+    figure = history_figure(entries)
+    graph = dcc.Graph(figure=figure, config={"displayModeBar": False}, style={"height": "18rem"})
+    last = entries[-1]
+    told = f"{counted(len(entries), 'validation')}, the last of {last['name']}: "
+    told += _OUTCOMES[last["ok"]][0]
+    return [parts.card("History", html.Div([html.P(told), graph], id=_at(ids.HISTORY)))]
+
+
+def history_figure(entries: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return a history for Plotly: violations over time, coloured by how it went."""
+    traces = []
+    for ok, (name, colour) in _OUTCOMES.items():
+        some = [entry for entry in entries if entry["ok"] is ok]
+        if some:
+            traces.append(
+                {
+                    "type": "scatter",
+                    "mode": "markers",
+                    "name": name,
+                    "x": [entry["finished"] for entry in some],
+                    "y": [entry.get("violations", 0) for entry in some],
+                    "text": [_hover(entry) for entry in some],
+                    "hoverinfo": "text",
+                    "marker": {"color": colour, "size": 9},
+                }
+            )
+    sizes = [entry for entry in entries if entry.get("nodes") is not None]
+    traces.append(
+        {
+            "type": "scatter",
+            "mode": "lines",
+            "name": "nodes",
+            "x": [entry["finished"] for entry in sizes],
+            "y": [entry["nodes"] for entry in sizes],
+            "yaxis": "y2",
+            "line": {"color": "#7a8fb8"},
+            "hoverinfo": "skip",
+        }
+    )
+    return {
+        "data": traces,
+        "layout": {
+            "margin": {"l": 45, "r": 45, "t": 10, "b": 35},
+            "xaxis": {"type": "date"},
+            "yaxis": {"title": {"text": "violations"}, "rangemode": "tozero"},
+            "yaxis2": {
+                "title": {"text": "nodes"},
+                "overlaying": "y",
+                "side": "right",
+                "rangemode": "tozero",
+            },
+            "legend": {"orientation": "h", "y": 1.15},
+        },
+    }
+
+
+def _hover(entry: Mapping[str, Any]) -> str:
+    parts_of_it = [str(entry["name"])[:100], _OUTCOMES[entry["ok"]][0]]
+    if entry.get("violated"):
+        parts_of_it.append(", ".join(map(str, entry["violated"]))[:300])
+    elif entry.get("error"):
+        parts_of_it.append(str(entry["error"])[:300])
+    return ": ".join(parts_of_it).replace("<", "&lt;")
+
+
 def _label(report: Report) -> str:
     return f"{'✓' if report.ok else '✗'} {report.name}"
 
@@ -119,6 +198,10 @@ def report_table(report: Report, view: Mapping[str, str]) -> list[Component]:
     verdict = (
         "Every invariant that applies holds." if report.ok else f"Violated: {', '.join(broken)}."
     )
+    left = sum(each["verdict"] == "not asked" for each in content["invariants"])
+    if left:
+        held = "Of those asked for none is violated" if report.ok else verdict.rstrip(".")
+        verdict = f"{held}; {left} of {len(content['invariants'])} were not checked."
     facts = [
         counted(content[f"{name}s"], name)
         for name in ("node", "edge")

@@ -2,7 +2,8 @@
 
 Nodes are numbered by the order of their ids. A set of each node, a row of bits, is passed to its
 parents or to its children, for all edges of a level at once. A table must not have a cycle, but
-these functions also work with one: the edges of cycles are repeated until no set changes.
+these functions also work with one, in about the same time: all nodes that lie on cycles with one
+another are taken as one node, and what is left has no cycle.
 """
 
 from __future__ import annotations
@@ -171,16 +172,27 @@ class Outline:
         own: Words,
     ) -> Words:
         """Return, for each node, the union of the sets of all nodes from which edges lead to it."""
+        if len(levels[1]):
+            return self._gathered_round_cycles(own, above=target is self.children)
         result = np.zeros_like(own)
-        portions, left = levels
-        for edges in portions:
+        for edges in levels[0]:
             _pass_on(source[edges], target[edges], own, result)
-        while len(left):
-            before = result[target[left]].copy()
-            _pass_on(source[left], target[left], own, result)
-            if np.array_equal(before, result[target[left]]):
-                break
         return result
+
+    def _gathered_round_cycles(self, own: Words, *, above: bool) -> Words:
+        """Return what ``_gathered`` does where there are cycles: a node on one meets itself."""
+        labels, _, on_cycle = self._components
+        united, outer = self._gathered_outside(own, above=above)
+        result = outer[labels]
+        result[on_cycle] |= united[labels[on_cycle]]
+        return result
+
+    def _gathered_outside(self, own: Words, *, above: bool) -> tuple[Words, Words]:
+        """Return, for each component, the union of its own sets, and what comes from outside."""
+        labels, inner, _ = self._components
+        united = np.zeros((inner.count, own.shape[1]), np.uint64)
+        np.bitwise_or.at(united, labels, own)
+        return united, inner.gathered_above(united) if above else inner.gathered_below(united)
 
     def reached(self, allowed: Words) -> Words:
         """Return, for each node, the bits that reach it from a root: O(edges) rows.
@@ -193,14 +205,29 @@ class Outline:
         """
         result = np.where(self.is_root()[:, None], allowed, np.uint64(0))
         portions, left = self._down
-        for edges in [*portions, *([left] if len(left) else [])]:
-            # A level is done in one step. Only the edges of cycles are repeated until none changes.
-            again = True
-            while again:
-                before = result[self.children[edges]].copy()
-                _arrive(self.parents[edges], self.children[edges], allowed, result)
-                again = edges is left and not np.array_equal(before, result[self.children[edges]])
+        for edges in portions:
+            _arrive(self.parents[edges], self.children[edges], allowed, result)
+        # The edges of cycles, and those below: again for the children of nodes that gained a bit.
+        while len(left):
+            children = np.unique(self.children[left])
+            before = result[children].copy()
+            _arrive(self.parents[left], self.children[left], allowed, result)
+            gained = children[(before != result[children]).any(axis=1)]
+            left = self._edges_from(gained)
         return result
+
+    def _edges_from(self, nodes: IntArray) -> IntArray:
+        """Return the edges from some nodes to their children."""
+        order, starts = self._by_parent
+        lengths = starts[nodes + 1] - starts[nodes]
+        offsets = np.repeat(starts[nodes] - np.cumsum(lengths) + lengths, lengths)
+        return np.asarray(order[offsets + np.arange(int(lengths.sum()))])
+
+    @cached_property
+    def _by_parent(self) -> tuple[IntArray, IntArray]:
+        """The edges in order of their parents, and where those of each parent begin."""
+        order = np.argsort(self.parents, kind="stable")
+        return order, np.searchsorted(self.parents[order], np.arange(self.count + 1))
 
     def ancestors(self, node: int) -> Iterator[int]:
         """Yield the nodes above a node, the nearest first; never the node itself."""
@@ -229,11 +256,84 @@ class Outline:
 
         ``gathered`` is changed: it is the result of ``gathered_above`` or of ``gathered_below``.
         """
-        walk = self.ancestors if above else self.descendants
-        for node in np.flatnonzero(self.cyclic()).tolist():
-            others = list(walk(node))
-            gathered[node] = np.bitwise_or.reduce(own[others], axis=0) if others else 0
+        if not len(self._down[1]):
+            return gathered
+        labels, _, on_cycle = self._components
+        _, outer = self._gathered_outside(own, above=above)
+        nodes = np.flatnonzero(on_cycle)
+        gathered[nodes] = outer[labels[nodes]]
+        order = nodes[np.argsort(labels[nodes], kind="stable")]
+        starts = np.flatnonzero(np.diff(labels[order], prepend=-1))
+        for first, last in zip(starts, [*starts[1:], len(order)], strict=True):
+            # The sets of all members before each one, and of all after it.
+            members = order[first:last]
+            sets = own[members]
+            gathered[members[1:]] |= np.bitwise_or.accumulate(sets, axis=0)[:-1]
+            gathered[members[:-1]] |= np.bitwise_or.accumulate(sets[::-1], axis=0)[::-1][1:]
         return gathered
+
+    # -- components --------------------------------------------------------------------------------
+
+    @cached_property
+    def _components(self) -> tuple[IntArray, Outline, BoolArray]:
+        """The graph with the nodes of cycles put together: it has no cycle.
+
+        First the component of each node, then the links among components, then which nodes lie on a
+        cycle. O(nodes + edges), in Python for the nodes between cycles.
+        """
+        # What is below a cycle and above one: only such nodes can lie on one.
+        suspects = np.zeros(self.count, np.bool_)
+        suspects[self.parents[self._up[1]]] = True
+        suspects &= self.cyclic()
+        inside = suspects[self.parents] & suspects[self.children]
+        leaders = np.arange(self.count)
+        _join_cycles(self.parents[inside], self.children[inside], leaders)
+        first, labels = np.unique(leaders, return_inverse=True)
+        above, below = labels[self.parents], labels[self.children]
+        apart = above != below
+        on_cycle = np.bincount(labels, minlength=len(first))[labels] > 1
+        on_cycle[self.parents[self.parents == self.children]] = True
+        return labels, Outline(np.arange(len(first)), above[apart], below[apart]), on_cycle
+
+
+def _join_cycles(above: IntArray, below: IntArray, leaders: IntArray) -> None:
+    """Give all nodes that lie on cycles with one another the same leader: Tarjan's algorithm."""
+    children: dict[int, list[int]] = {}
+    for parent, child in zip(above.tolist(), below.tolist(), strict=True):
+        children.setdefault(parent, []).append(child)
+    index: dict[int, int] = {}
+    lowest: dict[int, int] = {}
+    open_nodes: list[int] = []
+    is_open: set[int] = set()
+    for start, first in children.items():
+        if start in index:
+            continue
+        path = [(start, iter(first))]
+        index[start] = lowest[start] = len(index)
+        open_nodes.append(start)
+        is_open.add(start)
+        while path:
+            node, rest = path[-1]
+            for child in rest:
+                if child not in index:
+                    index[child] = lowest[child] = len(index)
+                    open_nodes.append(child)
+                    is_open.add(child)
+                    path.append((child, iter(children.get(child, ()))))
+                    break
+                if child in is_open:
+                    lowest[node] = min(lowest[node], index[child])
+            else:
+                path.pop()
+                if path:
+                    over = path[-1][0]
+                    lowest[over] = min(lowest[over], lowest[node])
+                if lowest[node] == index[node]:
+                    member = -1
+                    while member != node:
+                        member = open_nodes.pop()
+                        is_open.discard(member)
+                        leaders[member] = node
 
 
 def _grouped(target: IntArray) -> tuple[IntArray, IntArray, IntArray]:

@@ -7,7 +7,7 @@ integers. Checks come in an order in which each may rely on the ones before it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from itertools import combinations
 from typing import NoReturn
 
@@ -18,9 +18,9 @@ from posetlib.graph.interface_index import InterfaceIndex
 from posetlib.graph.links import Links
 from posetlib.graph.nodes import Node
 from posetlib.tables.forwards import disagreement
-from posetlib.tables.promises import Promises, Shape
+from posetlib.tables.promises import Elimination, Promises, Shape
 
-__all__ = ["check_table"]
+__all__ = ["check_entries", "check_table"]
 
 Covers = Callable[[Item, Item], bool]
 
@@ -51,6 +51,48 @@ def check_table(
         picture.check_interface_index(index)
     if promises.forwards is not None:
         picture.check_forwards_agree(promises.forwards)
+
+
+def check_entries(
+    promises: Promises,
+    local: bool,
+    links: Links,
+    covers: Covers,
+    against: Iterable[tuple[Item, Hashable]],
+) -> None:
+    """Raise InvariantError unless a table holds what some pairs leave, when they are all added.
+
+    entries-served: each of the pairs is in the table, or one of the same interface covers it there;
+    where elimination reaches the whole table, the table has no pair more than it leaves; a local
+    table has every pair. entries-asked: each pair of the table is one of these. Up to two tests for
+    every two filters of one interface.
+    """
+    asked: dict[Hashable, list[Item]] = {}
+    for item, interface in against:
+        asked.setdefault(interface, []).append(item)
+    held: dict[Hashable, list[Item]] = {}
+    for node in links.nodes.values():
+        for interface in node.interfaces:
+            held.setdefault(interface, []).append(node.item)
+
+    def same(one: Item, other: Item) -> bool:
+        return one == other or (covers(one, other) and covers(other, one))
+
+    for interface, items in held.items():
+        known = set(asked.get(interface, ()))
+        for item in items:
+            if item not in known and not any(same(item, other) for other in known):
+                _violated("entries-asked", (item, interface), "nobody asked for it")
+    for interface, wanted in asked.items():
+        items = held.get(interface, [])
+        serves = same if local else covers
+        for item in wanted:
+            if not any(serves(other, item) for other in items):
+                _violated("entries-served", (item, interface), "the table does not serve it")
+        if promises.elimination is Elimination.EVERYWHERE and not local:
+            for item in items:
+                if any(covers(other, item) and not covers(item, other) for other in wanted):
+                    _violated("entries-served", (item, interface), "elimination does not leave it")
 
 
 def _violated(invariant: str, witness: object, message: str) -> NoReturn:

@@ -24,7 +24,7 @@ from posetlib.search.probe import Probe
 from posetlib.search.relation import Partition, Relation
 from posetlib.search.walking import WalkingSearch
 from posetlib.tables.filter_relation import filter_relation
-from posetlib.tables.invariants import check_table
+from posetlib.tables.invariants import check_entries, check_table
 from posetlib.tables.item_type import ItemT
 from posetlib.tables.operation import Operation
 from posetlib.tables.promises import Promises
@@ -547,15 +547,24 @@ class Table(Collection[ItemT], Generic[ItemT]):
 
     # -- as a whole --------------------------------------------------------------------------------
 
-    def check(self) -> None:
+    def check(self, against: Iterable[tuple[ItemT, Hashable]] | None = None) -> None:
         """Raise InvariantError, with ``.invariant`` and ``.witness``, unless all is as promised.
 
         Compares by the relation anew, without counting: up to two tests for every pair of filters
-        that no path joins.
+        that no path joins. With ``against``, the (filter, interface) pairs that were added, the
+        table must also hold what they leave: ``entries-served`` and ``entries-asked``.
+
+        >>> from posetlib import FiltersPoset, parse_filter
+        >>> table = FiltersPoset()
+        >>> pairs = [(parse_filter("x > 3"), "I1"), (parse_filter("x > 5"), "I1")]
+        >>> for pair in pairs:
+        ...     _ = table.add(*pair)
+        >>> table.check(against=pairs)
         """
-        check_table(
-            self.promises, self.local, self._links, self._interface_index, self._relation.covers
-        )
+        covers = self._relation.covers
+        check_table(self.promises, self.local, self._links, self._interface_index, covers)
+        if against is not None:
+            check_entries(self.promises, self.local, self._links, covers, against)
 
     def snapshot(self, *, index: bool = True) -> Snapshot[ItemT]:
         """Return a picture of the table that stays as it is; O(nodes + edges).

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -98,3 +99,34 @@ def test_a_reader_who_stops_reading_is_no_error() -> None:
     )
     os.close(writing)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def snapshot_file(folder: Path, name: str, pairs: list[tuple[str, str]]) -> str:
+    table = pl.FiltersPoset()
+    for text, interface in pairs:
+        table.add(pl.parse_filter(text), interface)
+    path = folder / name
+    path.write_text(table.snapshot().to_json(), encoding="utf-8")
+    return str(path)
+
+
+def test_two_snapshots_are_compared_before_a_deployment(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = snapshot_file(tmp_path, "a", [("x in [0, 9]", "I1"), ("x in [2, 3]", "I2")])
+    same = snapshot_file(tmp_path, "b", [("x in [2, 3]", "I2"), ("x in [0, 9]", "I1")])
+    # One more below: other entries, and the same roots.
+    more = snapshot_file(tmp_path, "c", [("x in [0, 9]", "I1"), ("x in [2, 3]", "I2"),
+                                         ("x in [5, 6]", "I1"), ("x = 2", "I2"),
+                                         ("x in [7, 8]", "I2")])  # fmt: skip
+    assert main(["diff", before, same]) == 0
+    assert main(["diff", before, more]) == 1
+    assert "nodes added: x in [7, 8]" in capsys.readouterr().out
+    assert main(["diff", before, more, "--fail-on", "roots"]) == 0
+    assert main(["diff", before, more, "--fail-on", "entries"]) == 1
+    assert main(["diff", before, more, "--fail-on", "roots", "--fail-on", "forwards"]) == 1
+    capsys.readouterr()
+    assert main(["diff", before, more, "--fail-on", "roots", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["nodes_added"] == ["x in [7, 8]"]
+    assert main(["diff", before, str(tmp_path / "nowhere")]) == 2
+    assert "cannot be read" in capsys.readouterr().err

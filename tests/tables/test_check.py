@@ -7,8 +7,11 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from posetlib.errors import InvariantError
+from posetlib.filters import Filter
 from posetlib.filters.parsing import parse_filter
 from posetlib.graph.nodes import insert, remove
 from posetlib.tables import FiltersPoset, Table, make_table
@@ -299,3 +302,62 @@ class TestInterfaces:
             expect(tables[structure], "forwards-agree", "a")
         for structure in ("pf", "bf", "linear"):
             tables[structure].check()
+
+
+# -- against the pairs that were added -------------------------------------------------------------
+
+RANGES = st.tuples(st.integers(0, 6), st.integers(0, 6)).map(sorted)
+PAIRS = st.lists(st.tuples(RANGES, st.sampled_from(["I1", "I2", "I3"])), min_size=1, max_size=12)
+KINDS = [(each, {}) for each in STRUCTURES] + [("pf", {"local": True}), ("linear", {"local": True})]
+
+
+def ranged(ends: list[int]) -> Filter:
+    return parse_filter(f"x in [{ends[0]}, {ends[1]}]")
+
+
+@pytest.mark.parametrize(("structure", "options"), KINDS)
+@given(pairs=PAIRS, at=st.integers(0, 11))
+def test_a_table_holds_what_the_added_pairs_leave_and_no_others(
+    structure: str, options: dict[str, Any], pairs: list[tuple[list[int], str]], at: int
+) -> None:
+    added = [(ranged(ends), interface) for ends, interface in pairs]
+    table = make_table(structure, **options)
+    for pair in added:
+        table.add(*pair)
+    table.check(against=added)
+    # A pair that nobody added to the table, and that no other one of its interface covers.
+    lost = (parse_filter("x in [0, 9]"), added[at % len(added)][1])
+    with pytest.raises(InvariantError) as caught:
+        table.check(against=[*added, lost])
+    assert caught.value.invariant == "entries-served"
+    # A pair of the table that nobody asked for.
+    extra = table.entries()[at % len(table.entries())]
+    with pytest.raises(InvariantError) as caught:
+        table.check(against=[pair for pair in added if pair != extra])
+    assert caught.value.invariant == "entries-asked"
+    assert caught.value.witness == extra
+
+
+def test_elimination_is_by_interface() -> None:
+    pairs = [(FILTERS["c"], "I1"), (FILTERS["b"], "I1")]
+    table = make_table("nrf")
+    for pair in pairs:
+        table.add(*pair)
+    table.check(against=pairs)
+    # What covers both of them is held by somebody else: then it takes nothing from them.
+    table.add(FILTERS["a"], "I2")
+    table.check(against=[*pairs, (FILTERS["a"], "I2")])
+    with pytest.raises(InvariantError) as caught:
+        table.check(against=[*pairs, (FILTERS["a"], "I1"), (FILTERS["a"], "I2")])
+    assert caught.value.invariant == "entries-served"
+
+
+def test_a_pair_that_elimination_should_have_taken_is_told() -> None:
+    def same_interface(data: dict[str, Any], ids: dict[str, int]) -> None:
+        next(each for each in data["nodes"] if each["id"] == ids["b"])["interfaces"] = ["I0"]
+
+    table = broken(sound("linear"), same_interface)
+    with pytest.raises(InvariantError, match="elimination does not leave it") as caught:
+        table.check(against=table.entries())
+    assert caught.value.invariant == "entries-served"
+    assert caught.value.witness == (FILTERS["b"], "I0")

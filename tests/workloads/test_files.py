@@ -1,0 +1,297 @@
+"""Outputs: nothing is lost that a job was not given, and nothing looks complete that is not."""
+
+# ruff: noqa: PT012 - what a job does within its context is what is tried
+
+from __future__ import annotations
+
+import errno
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.workloads.files import read_rows, write_filters
+from workloads.errors import InputError
+from workloads.files import (
+    Place,
+    _HadoopPlace,
+    _host,
+    is_local,
+    new_output,
+    place_of,
+    require_apart,
+)
+from workloads.reports import reserved
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+def finished(place: Place, text: str = "{}") -> None:
+    """Write what marks the output of a job."""
+    place.child("workload.json").write_text(text)
+
+
+def job(out: Path, text: str = "{}", *, overwrite: bool = False) -> None:
+    with new_output(Place(str(out)), overwrite=overwrite) as place:
+        finished(place, text)
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(each.name for each in folder.iterdir())
+
+
+# -- line 1: what appears while a job runs ---------------------------------------------------------
+
+
+@pytest.mark.parametrize("overwrite", [False, True])
+def test_what_appears_while_a_job_runs_is_not_deleted(tmp_path: Path, overwrite: bool) -> None:
+    out = tmp_path / "d"
+    with (
+        pytest.raises(InputError, match=r"exists|appeared"),
+        new_output(Place(str(out)), overwrite=overwrite) as place,
+    ):
+        finished(place)
+        out.mkdir()
+        (out / "thesis.tex").write_text("years of work")
+    assert (out / "thesis.tex").read_text() == "years of work"
+    assert names(tmp_path) == ["d"]
+
+
+def test_of_two_jobs_with_one_output_the_second_is_refused(tmp_path: Path) -> None:
+    out = tmp_path / "d"
+    with (
+        pytest.raises(InputError, match="exists"),
+        new_output(Place(str(out)), overwrite=False) as place,
+    ):
+        finished(place, "late")
+        job(out, "early")
+    assert (out / "workload.json").read_text() == "early"
+    assert names(tmp_path) == ["d"]
+
+
+def test_an_output_that_appears_at_the_last_moment_is_not_replaced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # After the last look, and before the renaming: only the renaming itself can notice.
+    out = tmp_path / "d"
+    monkeypatch.setattr("workloads.files.require_new", lambda *_a, **_b: None)
+    with (
+        pytest.raises(InputError, match="appeared while the job ran: it stays"),
+        new_output(Place(str(out)), overwrite=False) as place,
+    ):
+        finished(place)
+        real = Place.exists
+        looked: list[Place] = []
+
+        def exists(self: Place) -> bool:
+            found = real(self)
+            if self.name == "d" and not looked:
+                looked.append(self)
+                out.mkdir()
+                (out / "mine").write_text("")
+            return found
+
+        monkeypatch.setattr(Place, "exists", exists)
+    assert names(out) == ["mine"]
+    assert names(tmp_path) == ["d"]
+
+
+def test_an_output_is_replaced_if_asked(tmp_path: Path) -> None:
+    out = tmp_path / "d"
+    job(out, "old")
+    job(out, "new", overwrite=True)
+    assert (out / "workload.json").read_text() == "new"
+    assert names(tmp_path) == ["d"]
+
+
+# -- line 2: inputs --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("out", "how"), [("d", "is"), ("d/in/e", "lies in"), (".", "contains"), ("link", "is")]
+)
+def test_an_output_that_would_destroy_its_input_is_refused(
+    tmp_path: Path, out: str, how: str
+) -> None:
+    (tmp_path / "d").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "d")
+    with pytest.raises(InputError, match=f" {how} the input "):
+        require_apart(Place(f"{tmp_path}/{out}"), [Place(f"{tmp_path}/./d")])
+    require_apart(Place(f"{tmp_path}/d2"), [Place(f"{tmp_path}/d")])
+
+
+# -- line 3: addresses -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("path", "sentence"),
+    [
+        ("a\\b", "another name is needed"),
+        ("./a:b", "another name is needed"),
+        ("a\nb", "another name is needed"),
+        ("file:relative", "begins with /"),
+        ("file://elsewhere/d", "on the machine elsewhere"),
+    ],
+)
+def test_a_name_that_cannot_be_read_again_is_refused(path: str, sentence: str) -> None:
+    with pytest.raises(InputError, match=sentence):
+        Place(path)
+
+
+def test_an_address_is_no_local_folder_of_that_name(tmp_path: Path) -> None:
+    assert not any(is_local(each) for each in ("hdfs://h/d", "dbfs:/d", "s3a://b/d", "viewfs:/d"))
+    for form in (f"file:{tmp_path}/d", f"file://{tmp_path}/d", f"file://localhost{tmp_path}/d"):
+        assert is_local(form)
+        assert Place(form).absolute == str((tmp_path / "d").resolve())
+    with new_output(Place(f"file:{tmp_path}/e"), overwrite=False) as place:
+        finished(place)
+    assert names(tmp_path) == ["e"]
+
+
+@pytest.mark.needs("java")
+def test_a_path_is_a_name_and_no_pattern(spark: SparkSession, tmp_path: Path) -> None:
+    from workloads.cover import cover
+
+    for name, text in (("s[1]", "x = 1"), ("s1", "x = 2"), ("st*r", "x = 3"), ("star", "x = 4"),
+                       ("a{b", "x = 5"), ("?", "x = 6")):  # fmt: skip
+        write_filters(tmp_path / name, [(text, "I1")])
+    for name, text in (("s[1]", "x = 1"), ("st*r", "x = 3"), ("a{b", "x = 5"), ("?", "x = 6")):
+        cover(spark, Place(str(tmp_path / name)), Place(str(tmp_path / "out" / name)))
+        assert [row["filter"] for row in read_rows(tmp_path / "out" / name)] == [text]
+
+
+@pytest.mark.needs("java")
+def test_places_of_hadoop_keep_the_same_promises(spark: SparkSession, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="cannot be reached"):
+        place_of("nosuch://host/d", spark)
+
+    def place(name: str) -> Place:
+        return _HadoopPlace(f"file://{tmp_path}/{name}", spark)
+
+    with new_output(place("d"), overwrite=False) as made:
+        finished(made, "first")
+    assert place("d").child("workload.json").read_text() == "first"
+    with (
+        pytest.raises(InputError, match="exists"),
+        new_output(place("e"), overwrite=False) as made,
+    ):
+        finished(made)
+        place("e").make()
+        place("e").child("mine").write_text("years of work")
+    assert "mine" in names(tmp_path / "e")
+    with pytest.raises(FileExistsError):
+        place("d").rename(place("e"))
+    assert place("d").child("workload.json").read_text() == "first"
+    with new_output(place("d"), overwrite=True) as made:
+        finished(made, "second")
+    assert place("d").child("workload.json").read_text() == "second"
+    assert names(tmp_path) == ["d", "e"]
+    with pytest.raises(InputError, match=" lies in the input "):
+        require_apart(place("d/x"), [place("d")])
+    with reserved(place("r/report.json")) as file:
+        assert file is not None
+        file.write("{}")
+    assert (tmp_path / "r" / "report.json").read_text() == "{}"
+
+
+# -- line 4: reports, and what killed jobs leave ---------------------------------------------------
+
+
+def test_a_report_that_cannot_be_written_is_found_at_the_start(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    (tmp_path / "folder").mkdir()
+    for path in ("file/r.json", "folder"):
+        begun = False
+        with (
+            pytest.raises(InputError, match="the report cannot be written"),
+            reserved(Place(f"{tmp_path}/{path}")),
+        ):
+            begun = True
+        assert not begun
+    assert names(tmp_path) == ["file", "folder"]
+
+
+def test_a_report_appears_when_it_is_complete(tmp_path: Path) -> None:
+    place = Place(f"{tmp_path}/r/r.json")
+    with pytest.raises(ZeroDivisionError), reserved(place) as file:
+        assert file is not None
+        raise ZeroDivisionError
+    assert names(tmp_path / "r") == []
+    with reserved(place) as file:
+        assert file is not None
+        assert not place.exists()
+        file.write("{}")
+    assert names(tmp_path / "r") == ["r.json"]
+
+
+@pytest.fixture
+def dead() -> int:
+    """The id of a process that is gone."""
+    process = subprocess.Popen([sys.executable, "-c", ""])
+    process.wait()
+    return process.pid
+
+
+def test_what_killed_jobs_left_is_swept_and_what_running_jobs_need_is_not(
+    tmp_path: Path, dead: int
+) -> None:
+    killed = tmp_path / f".d.partial-{_host()}-{dead}-0123456789ab"
+    running = tmp_path / f".d.partial-{_host()}-{os.getpid()}-0123456789ab"
+    elsewhere = tmp_path / ".d.partial-00000000-1-0123456789ab"
+    forgotten = tmp_path / ".d.partial-00000000-2-0123456789ab"
+    other = tmp_path / f".dd.partial-{_host()}-{dead}-0123456789ab"
+    for each in (killed, running, elsewhere, forgotten, other):
+        each.mkdir()
+    os.utime(forgotten, (0, 0))
+    job(tmp_path / "d")
+    assert names(tmp_path) == sorted(["d", running.name, elsewhere.name, other.name])
+
+
+def test_an_output_that_a_killed_job_had_moved_away_comes_back(tmp_path: Path, dead: int) -> None:
+    moved = tmp_path / f".d.old-{_host()}-{dead}-0123456789ab"
+    moved.mkdir()
+    (moved / "workload.json").write_text("kept")
+    with pytest.raises(InputError, match="exists"):
+        job(tmp_path / "d")
+    assert (tmp_path / "d" / "workload.json").read_text() == "kept"
+    assert names(tmp_path) == ["d"]
+
+
+def test_a_full_disk_leaves_no_output_and_the_old_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job(tmp_path / "d", "old")
+
+    def full(*_: Any, **__: Any) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as patch, pytest.raises(OSError, match="No space left"):
+        patch.setattr(Place, "write_text", full)
+        job(tmp_path / "d", "new", overwrite=True)
+    assert (tmp_path / "d" / "workload.json").read_text() == "old"
+    # The same, when the finished folder cannot take the place of the old one.
+    real = Place.rename
+
+    def cannot(self: Place, other: Place) -> None:
+        if ".partial-" in self.name:
+            full()
+        real(self, other)
+
+    with monkeypatch.context() as patch, pytest.raises((OSError, InputError)):
+        patch.setattr(Place, "rename", cannot)
+        job(tmp_path / "d", "new", overwrite=True)
+    assert (tmp_path / "d" / "workload.json").read_text() == "old"
+    assert names(tmp_path) == ["d"]
+
+
+def test_a_symbolic_link_is_refused_in_a_sentence(tmp_path: Path) -> None:
+    (tmp_path / "there").mkdir()
+    for target in ("there", "nowhere"):
+        link = tmp_path / f"to-{target}"
+        link.symlink_to(tmp_path / target)
+        with pytest.raises(InputError, match="is a symbolic link"):
+            job(link, overwrite=True)
