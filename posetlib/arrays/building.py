@@ -21,6 +21,7 @@ import numpy as np
 
 from posetlib.array_types import IntArray, Words
 from posetlib.arrays.covering import BLOCK, Block, minimal_by_group, strength
+from posetlib.arrays.meeting import meetings, stacked
 from posetlib.arrays.ranges import FilterRanges, Ranges
 from posetlib.bits import WORD, bit_in_word, unpacked
 
@@ -28,7 +29,9 @@ __all__ = [
     "BuiltTable",
     "build_forest",
     "build_order",
+    "forest_parents",
     "is_small_enough",
+    "order_parents",
     "surviving_pairs",
     "whole_forest",
     "whole_order",
@@ -39,6 +42,10 @@ __all__ = [
 _MAX_IN_ORDER: Final = 45_000
 # Filters that are compared with a block at a time, as coverers of its filters.
 _COVERERS: Final = 1024
+# Children that look for their parents together, and how many filters they look at first; then twice
+# as many, and so on.
+_CHILDREN: Final = 1024
+_FIRST_COVERERS: Final = 256
 # Items of an interface that are compared with all its items at a time, to bound the memory.
 _ITEMS: Final = 64
 
@@ -136,70 +143,144 @@ def _pairs(nodes: IntArray, interfaces: IntArray) -> tuple[IntArray, IntArray]:
     return nodes[chosen], interfaces[chosen]
 
 
+# -- links -----------------------------------------------------------------------------------------
+
+
 def whole_forest(filters: Ranges) -> tuple[IntArray, IntArray]:
     """Return the edges of a forest, as parents and children: the weakest coverer of each filter."""
-    power = strength(filters)
-    order = np.argsort(power, kind="stable")
-    parent = np.full(len(filters), -1)
-    for start in range(0, len(order), BLOCK):
-        left = order[start : start + BLOCK]
-        block = Block(filters.take(left))
-        # A filter that covers another one is stronger, so it comes later in this order.
-        at = start
-        while at < len(order) and len(left):
-            chunk = order[at : at + _COVERERS]
-            at += len(chunk)
-            bits = block.covered(filters, chunk)
-            _clear_self(bits, chunk, left)
-            found = np.flatnonzero(unpacked(np.bitwise_or.reduce(bits, axis=0), block.count))
-            if not len(found):
-                continue
-            # The first coverer in the chunk is the weakest: the first 1 in a column of bits.
-            is_covered = bits[:, found // WORD] & bit_in_word(found) != 0
-            weakest = is_covered.argmax(axis=0)
-            open_ = parent[left[found]] < 0
-            parent[left[found[open_]]] = chunk[weakest[open_]]
-            # A new block of the filters without a parent, when these are less than half.
-            if 2 * len(found) > len(left):
-                left = left[parent[left] < 0]
-                block = Block(filters.take(left))
+    parent = forest_parents(filters, np.arange(len(filters)))
     children = np.flatnonzero(parent >= 0)
     return parent[children], children
 
 
-def _clear_self(bits: Words, chunk: IntArray, left: IntArray) -> None:
-    """Clear the bits that say that a filter covers itself."""
-    _, mine, theirs = np.intersect1d(chunk, left, return_indices=True)
-    bits[mine, theirs // WORD] &= ~bit_in_word(theirs)
-
-
 def whole_order(filters: Ranges) -> tuple[IntArray, IntArray]:
-    """Return the edges of the full order, as parents and children; all filters are distinct.
+    """Return the edges of the full order, as parents and children; all filters are distinct."""
+    return order_parents(filters, np.arange(len(filters)))
 
-    Of the filters that a filter covers, the strongest is its child, and no filter that this child
-    covers is. The strongest filter of the rest is the next child, and so on. The sets of filters
-    are bits of Python integers, the strongest filter first. Memory: n² / 8 bytes.
+
+def forest_parents(filters: Ranges, rows: IntArray) -> IntArray:
+    """Return the parent of each of some rows in the forest of all filters, -1 for a root.
+
+    The parent is the weakest filter that covers it, and of several that are as weak the one in the
+    first row. All filters are distinct, and plain.
+
+    >>> from posetlib.arrays import Vocabulary, encode_filters
+    >>> from posetlib.filters import parse_filter
+    >>> texts = "x in [0, 9]", "x = 3", "x in [0, 5]"
+    >>> filters = encode_filters([parse_filter(text) for text in texts], Vocabulary())
+    >>> forest_parents(filters, np.array([0, 1])).tolist()
+    [-1, 2]
     """
-    order = np.argsort(-strength(filters), kind="stable")
-    ranked = filters.take(order)
-    below = [0] * len(order)
-    for start in range(0, len(order), BLOCK):
-        rows = np.arange(start, min(start + BLOCK, len(order)))
-        block = Block(ranked.take(rows))
-        for chunk in range(0, rows[-1] + 1, _COVERERS):
-            some = np.arange(chunk, min(chunk + _COVERERS, rows[-1] + 1))
-            for row, bits in zip(some.tolist(), block.covered(ranked, some), strict=True):
-                below[row] |= int.from_bytes(bits.tobytes(), "little") << start
-    parents: list[int] = []
-    children: list[int] = []
-    for row, covered in enumerate(below):
-        left = covered & ~(1 << row)
+    power = strength(filters)
+    order = np.argsort(power, kind="stable")
+    ranked, own = filters.take(order), filters.take(rows)
+    ascending, needed = power[order], power[rows]
+    parent = np.full(len(rows), -1)
+    for some, coverers in meetings(own, ranked, _CHILDREN):
+        # A filter that covers another one is stronger. So a filter is not held against itself.
+        at = int(np.searchsorted(ascending[coverers], needed[some].min(), side="right"))
+        left, step = some, _FIRST_COVERERS
+        block = Block(own.take(left))
+        while at < len(coverers) and len(left):
+            chunk = coverers[at : at + step]
+            at, step = at + len(chunk), min(2 * step, BLOCK)
+            bits = block.covered(ranked, chunk)
+            _clear_equals(bits, ascending[chunk], needed[left])
+            found = np.flatnonzero(unpacked(np.bitwise_or.reduce(bits, axis=0), block.count))
+            found = found[parent[left[found]] < 0]
+            if not len(found):
+                continue
+            # The first coverer in the chunk is the weakest: the first 1 in a column of bits.
+            is_covered = bits[:, found // WORD] & bit_in_word(found) != 0
+            parent[left[found]] = order[chunk[is_covered.argmax(axis=0)]]
+            # A new block of the filters without a parent, when these are less than half.
+            still = left[parent[left] < 0]
+            if 2 * len(still) < block.count:
+                left = still
+                block = Block(own.take(left))
+    return parent
+
+
+def _clear_equals(bits: Words, powers: IntArray, needed: IntArray) -> None:
+    """Clear the bits of filters with coverers that are no stronger: a filter and itself.
+
+    ``powers`` are in ascending order.
+    """
+    first = np.searchsorted(powers, needed, side="left")
+    last = np.searchsorted(powers, needed, side="right")
+    for place in np.flatnonzero(last > first).tolist():
+        bits[first[place] : last[place], place // WORD] &= ~bit_in_word(np.array([place]))
+
+
+def order_parents(filters: Ranges, rows: IntArray) -> tuple[IntArray, IntArray]:
+    """Return the edges that lead to some rows in the full order of all filters.
+
+    That is parents and children, both as rows of the filters; all filters are distinct, and plain.
+    Of the filters that cover a filter, the weakest is its parent, and no filter that covers this
+    parent is. The weakest filter of the rest is the next parent, and so on. Memory: a bit for each
+    pair of filters that may cover one of a group of rows.
+    """
+    order = np.argsort(strength(filters), kind="stable")
+    ranked, own = filters.take(order), filters.take(rows)
+    place = np.empty(len(order), np.int64)
+    place[order] = np.arange(len(order))
+    parents: list[IntArray] = []
+    children: list[IntArray] = []
+    for some, coverers in meetings(own, ranked, BLOCK, most=_MAX_IN_ORDER):
+        chosen = np.searchsorted(coverers, place[rows[some]])
+        find = _parents_by_bits if len(coverers) <= _MAX_IN_ORDER else _parents_one_by_one
+        found, counts = find(ranked.take(coverers), chosen)
+        parents.append(order[coverers[found]])
+        children.append(np.repeat(rows[some], counts))
+    nothing = [np.zeros(0, np.int64)]
+    return np.concatenate(parents or nothing), np.concatenate(children or nothing)
+
+
+def _parents_by_bits(ranked: Ranges, rows: IntArray) -> tuple[IntArray, IntArray]:
+    """Return the parents of some rows, one row after the other, and how many each has.
+
+    The weakest filters come first. The sets of the filters that cover a filter are bits of Python
+    integers: n² / 16 bytes.
+    """
+    # With low and high ends exchanged, an item covers those that it is covered by.
+    turned = Ranges(ranked.highs, ranked.lows, len(ranked))
+    above = [0] * len(ranked)
+    for start in range(0, len(ranked), BLOCK):
+        stop = min(start + BLOCK, len(ranked))
+        block = Block(turned.take(np.arange(start, stop)))
+        for chunk in range(0, stop, _COVERERS):
+            some = np.arange(chunk, min(chunk + _COVERERS, stop))
+            for row, bits in zip(some.tolist(), block.covered(turned, some), strict=True):
+                above[row] |= int.from_bytes(bits.tobytes(), "little") << start
+    found: list[int] = []
+    counts: list[int] = []
+    for row in rows.tolist():
+        left = above[row] & ~(1 << row)
+        before = len(found)
         while left:
-            child = (left & -left).bit_length() - 1
-            parents.append(row)
-            children.append(child)
-            left &= ~below[child]
-    return order[np.array(parents, np.int64)], order[np.array(children, np.int64)]
+            parent = (left & -left).bit_length() - 1
+            found.append(parent)
+            left &= ~above[parent]
+        counts.append(len(found) - before)
+    return np.array(found, np.int64), np.array(counts, np.int64)
+
+
+def _parents_one_by_one(ranked: Ranges, rows: IntArray) -> tuple[IntArray, IntArray]:
+    """Return what ``_parents_by_bits`` returns, in O(n) memory."""
+    ends = stacked(ranked, list(ranked.lows))
+    found: list[int] = []
+    counts: list[int] = []
+    for row in rows.tolist():
+        own = ends[:, row : row + 1]
+        left = np.flatnonzero((ends <= own).all(axis=0) & (ends < own).any(axis=0))
+        theirs = ends[:, left]
+        before = len(found)
+        while len(left):
+            found.append(int(left[0]))
+            rest = (theirs > theirs[:, :1]).any(axis=0)
+            left, theirs = left[rest], theirs[:, rest]
+        counts.append(len(found) - before)
+    return np.array(found, np.int64), np.array(counts, np.int64)
 
 
 # -- in order of the adds --------------------------------------------------------------------------
@@ -215,7 +296,7 @@ def surviving_pairs(
     items that none of its other items covers: an item is released when an item comes that covers
     it, and is not added after such an item. O(k²) for an interface with k items.
     """
-    ends = _stacked(ranges)
+    ends = stacked(ranges, list(ranges.lows))
     moments: dict[Hashable, dict[int, int]] = {}
     for moment, (number, interface) in enumerate(pairs):
         moments.setdefault(interface, {}).setdefault(number, moment)
@@ -258,12 +339,3 @@ def _released(ends: Any, came: dict[int, int]) -> list[float]:
         covered_by[rows, start + rows] = False  # every item covers itself
         until += np.where(covered_by, when, np.inf).min(axis=1).tolist()
     return until
-
-
-def _stacked(ranges: Ranges) -> Any:
-    """Return the low ends, and the high ends with a minus, as rows with one column for each item.
-
-    So an item covers another one exactly if it is greater in no row.
-    """
-    rows = [*ranges.lows.values(), *(-high for high in ranges.highs.values())]
-    return np.array(rows) if rows else np.zeros((0, len(ranges)))

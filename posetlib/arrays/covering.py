@@ -16,12 +16,14 @@ from typing import Any, Final
 import numpy as np
 
 from posetlib.array_types import BoolArray, IntArray, Words
+from posetlib.arrays.meeting import meetings
 from posetlib.arrays.ranges import FilterRanges, Ranges, no_constraint
 from posetlib.bits import WORD, bit_in_word, bit_pairs, full_sets, packed, unpacked
 
 __all__ = [
     "BLOCK",
     "Block",
+    "beaten_rows",
     "bit_pairs",
     "covered_rows",
     "covering_pairs",
@@ -36,8 +38,11 @@ __all__ = [
 BLOCK: Final = 4096
 # Filters that are compared with a block at a time, as coverers of its filters.
 _COVERERS: Final = 1024
-# Filters in the first block of ``minimal``; each further block is twice as large, up to BLOCK.
+# Filters that are close together, and are compared with the same others.
+_GROUP: Final = 1024
+# Filters in the first block of ``minimal``; each further block is twice as large, up to the last.
 _FIRST_BLOCK: Final = 256
+_LAST_BLOCK: Final = 1 << 17
 
 
 class Block:
@@ -144,21 +149,21 @@ def covered_rows(coverers: FilterRanges, covered: FilterRanges) -> BoolArray:
     array([ True, False])
     """
     result = np.zeros(len(covered), np.bool_)
-    for part in _blocks(len(covered)):
-        result[part] = _any_covers(coverers, covered.take(np.arange(part.start, part.stop)))
+    for rows, some in meetings(covered, coverers, _GROUP):
+        result[rows] = _any_covers(coverers, some, covered.take(rows))
     return result
 
 
-def _any_covers(coverers: FilterRanges, some: FilterRanges) -> BoolArray:
-    """Return which of at most BLOCK filters are covered by at least one of the coverers.
+def _any_covers(coverers: FilterRanges, rows: IntArray, some: FilterRanges) -> BoolArray:
+    """Return which of a few filters are covered by at least one row of the coverers.
 
     When more than half of the filters left are found covered, a new block is made of the others.
     """
     left = np.arange(len(some))
     covered = np.zeros(len(some), np.bool_)
     block = Block(some)
-    for part in _blocks(len(coverers), _COVERERS):
-        bits = block.covered(coverers, np.arange(part.start, part.stop))
+    for part in _blocks(len(rows), _COVERERS):
+        bits = block.covered(coverers, rows[part])
         hit = unpacked(np.bitwise_or.reduce(bits, axis=0), block.count)
         covered[left[hit]] = True
         if 2 * np.count_nonzero(hit) > len(left):
@@ -167,6 +172,38 @@ def _any_covers(coverers: FilterRanges, some: FilterRanges) -> BoolArray:
                 break
             block = Block(some.take(left))
     return covered
+
+
+def beaten_rows(
+    some: FilterRanges, ids: IntArray, others: FilterRanges, other_ids: IntArray
+) -> BoolArray:
+    """Return which filters another one beats: it covers them, and is not equivalent or older.
+
+    Of two equivalent filters, the one with the lower id is older, and filters with the same id are
+    one. So what no filter of a set beats is its minimal cover, and each part of the set may be held
+    against each other part on its own.
+
+    >>> from posetlib.filters import parse_filter
+    >>> from posetlib.arrays import Vocabulary, encode_filters
+    >>> texts = "x = 3", "x in [0, 9]", "x in [0, 9]"
+    >>> rows = encode_filters([parse_filter(text) for text in texts], Vocabulary())
+    >>> beaten_rows(rows, np.array([1, 3, 2]), rows, np.array([1, 3, 2])).tolist()
+    [True, True, False]
+    """
+    result = np.zeros(len(some), np.bool_)
+    for rows, them in meetings(some, others, _GROUP):
+        group = some.take(rows)
+        block = Block(group)
+        for part in _blocks(len(them), _COVERERS):
+            which = them[part]
+            found, at = bit_pairs(block.covered(others, which))
+            one, other = which[found], rows[at]
+            newer = other_ids[one] >= ids[other]
+            hit = np.ones(len(one), np.bool_)
+            # What is older, or covers strictly. A filter beats not itself.
+            hit[newer] = ~covers_rowwise(some.take(other[newer]), others.take(one[newer]))
+            result[other[hit]] = True
+    return result
 
 
 def covering_pairs(
@@ -246,9 +283,9 @@ def minimal(ranges: FilterRanges, ids: IntArray) -> IntArray:
     while start < len(order):
         some = order[start : start + size]
         start += size
-        size = min(2 * size, BLOCK)
+        size = min(2 * size, _LAST_BLOCK)
         if len(kept):
-            some = some[~_any_covers(ranges.take(kept), ranges.take(some))]
+            some = some[~covered_rows(ranges.take(kept), ranges.take(some))]
         kept = np.concatenate([kept, _without_covered(ranges, some, ids)])
     if not ranges.plain[kept].all():
         # A filter that is not plain may cover one that came before it, because strength considers
@@ -294,18 +331,6 @@ def _distinct(ranges: FilterRanges, ids: IntArray) -> IntArray:
 
 
 def _without_covered(ranges: FilterRanges, rows: IntArray, ids: IntArray) -> IntArray:
-    """Return the rows that no other of them covers; of two equivalent rows that with the lower id.
-
-    If all are plain, no two of them are equivalent: ``_distinct`` has left one of each.
-    """
-    some = ranges.take(rows)
-    own = ids[rows]
-    covered = np.zeros(len(rows), np.bool_)
-    for one, other in covering_pairs(some, some, own, own):
-        if some.all_plain:
-            covered[other] = True
-            continue
-        for f, g in zip(one.tolist(), other.tolist(), strict=True):
-            if own[f] < own[g] or not some.filter(g).covers(some.filter(f)):
-                covered[g] = True
-    return rows[~covered]
+    """Return the rows that none of them covers but themselves; of equivalent rows the oldest."""
+    some, own = ranges.take(rows), ids[rows]
+    return rows[~beaten_rows(some, own, some, own)]
