@@ -1,14 +1,18 @@
 """Whole tables from arrays: the pairs that are held at the end, and the links between the filters.
 
-The jobs build whole tables where the result does not depend on the order of the adds:
-
-- the filters poset and the linear table are determined by their pairs;
-- the pairs of the non-redundant forest do not depend on the order;
-- nor do those of any forest in which no interface holds two filters, or nothing is eliminated.
+- The filters poset and the linear table are determined by their pairs, and their pairs do not
+  depend on the order of the adds.
+- Nor do the pairs of the non-redundant forest, of any forest in which no interface holds two
+  filters, or in which nothing is eliminated.
+- In a forest that eliminates along branches they do. Here it is settled by the links alone, so that
+  the order of the adds does not matter (``settle_forest``).
 
 In a forest built here, the parent of a filter is the weakest filter that covers it (see
-``covering.strength``). No filter lies between the two, so no sibling covers another.
+``covering.weakest_first``). No filter lies between the two, so no sibling covers another.
 ``FiltersPoset.build`` uses ``surviving_pairs`` and ``whole_order``.
+
+The links of some rows are found without those of others: so whoever divides the rows among many
+workers gets the links that one would find.
 """
 
 from __future__ import annotations
@@ -19,8 +23,16 @@ from typing import Any, Final
 
 import numpy as np
 
-from posetlib.array_types import IntArray, Words
-from posetlib.arrays.covering import BLOCK, Block, minimal_by_group, strength
+from posetlib.array_types import BoolArray, IntArray, Words
+from posetlib.arrays.covering import (
+    BLOCK,
+    Block,
+    distinct_rows,
+    minimal_by_group,
+    strength,
+    weakest_first,
+)
+from posetlib.arrays.edges import Outline
 from posetlib.arrays.meeting import meetings, stacked
 from posetlib.arrays.ranges import FilterRanges, Ranges
 from posetlib.bits import WORD, bit_in_word, unpacked
@@ -30,15 +42,18 @@ __all__ = [
     "build_forest",
     "build_order",
     "forest_parents",
-    "is_small_enough",
+    "interfaces_below",
+    "node_pairs",
     "order_parents",
+    "replayed",
+    "settle_forest",
     "surviving_pairs",
     "whole_forest",
     "whole_order",
 ]
 
-# Filters of which the full order is built at most. It takes one bit for each pair of filters: a
-# quarter of a gigabyte for this many.
+# Filters that may cover one of a group at most, to be compared by bits: an eighth of a gigabyte for
+# this many.
 _MAX_IN_ORDER: Final = 45_000
 # Filters that are compared with a block at a time, as coverers of its filters.
 _COVERERS: Final = 1024
@@ -46,6 +61,8 @@ _COVERERS: Final = 1024
 # as many, and so on.
 _CHILDREN: Final = 1024
 _FIRST_COVERERS: Final = 256
+# Interfaces of nodes that are collected at a time.
+_ENTRIES: Final = 1 << 22
 # Items of an interface that are compared with all its items at a time, to bound the memory.
 _ITEMS: Final = 64
 
@@ -64,28 +81,24 @@ class BuiltTable:
     children: IntArray
 
 
-def is_small_enough(ranges: Ranges) -> bool:
-    """Return whether the full order of these filters fits into memory."""
-    return len(ranges) <= _MAX_IN_ORDER
-
-
 def build_order(ranges: FilterRanges, interfaces: IntArray, *, local: bool = False) -> BuiltTable:
     """Return the table of filters that interfaces hold, with all links of the full order.
 
     Each row is a pair of a filter, which must be plain, and its interface. With ``local`` every
-    pair stays; otherwise an interface keeps only the filters that none of its others covers. O(n²)
-    pairs of filters are compared, 64 at a time.
+    pair stays; otherwise an interface keeps only the filters that none of its others covers.
     """
     made, filters = _pairs_of(ranges, interfaces, local)
     made.parents, made.children = whole_order(filters)
     return made
 
 
-def build_forest(ranges: FilterRanges, interfaces: IntArray, *, local: bool = False) -> BuiltTable:
+def build_forest(
+    ranges: FilterRanges, interfaces: IntArray, *, local: bool = False, along_paths: bool = False
+) -> BuiltTable:
     """Return the table of filters that interfaces hold, as a forest.
 
-    Arguments are those of ``build_order``. Each filter is compared with stronger ones until one
-    covers it.
+    Arguments are those of ``build_order``. With ``along_paths``, an interface keeps the filters
+    that none of its others covers along their branch (see ``settle_forest``).
 
     >>> from posetlib.arrays import Vocabulary, encode_filters
     >>> from posetlib.filters import parse_filter
@@ -95,52 +108,41 @@ def build_forest(ranges: FilterRanges, interfaces: IntArray, *, local: bool = Fa
     >>> made.parents.tolist(), made.children.tolist()
     ([2, 0], [1, 2])
     """
-    made, filters = _pairs_of(ranges, interfaces, local)
+    made, filters = _pairs_of(ranges, interfaces, local or along_paths)
     made.parents, made.children = whole_forest(filters)
-    return made
+    return settle_forest(made, filters) if along_paths else made
 
 
 def _pairs_of(
-    ranges: FilterRanges, interfaces: IntArray, local: bool
+    ranges: FilterRanges, interfaces: IntArray, every: bool
 ) -> tuple[BuiltTable, FilterRanges]:
     """Return a table without links, and the filters of its nodes."""
-    first, node = _distinct(ranges)
-    kept = np.arange(len(ranges)) if local else minimal_by_group(ranges, interfaces)
+    if every:
+        return node_pairs(ranges, interfaces)[:2]
     # Only filters that an interface still holds become nodes.
-    used, nodes = np.unique(node[kept], return_inverse=True)
-    nothing = np.zeros(0, np.int64)
-    made = BuiltTable(first[used], *_pairs(nodes, interfaces[kept]), nothing, nothing)
-    return made, ranges.take(first[used])
+    kept = minimal_by_group(ranges, interfaces)
+    made, filters, _ = node_pairs(ranges.take(kept), interfaces[kept])
+    made.rows = kept[made.rows]
+    return made, filters
 
 
-def _distinct(ranges: FilterRanges) -> tuple[IntArray, IntArray]:
-    """Return the first row of each distinct filter, and for each row the number of its filter."""
-    keys = [each for side in (ranges.lows, ranges.highs) for each in side.values()]
-    rows = np.arange(len(ranges))
-    order = np.lexsort((rows, *keys))
-    differs = np.zeros(len(order), np.bool_)
-    differs[:1] = True
-    for key in keys:
-        differs[1:] |= key[order][1:] != key[order][:-1]
-    first = order[differs]
-    which = np.empty(len(order), np.int64)
-    which[order] = np.cumsum(differs) - 1
-    # Number the filters in the order of their first rows.
-    number = np.empty(len(first), np.int64)
-    by_row = np.argsort(first)
-    number[by_row] = np.arange(len(first))
-    return first[by_row], number[which]
+def node_pairs(
+    ranges: FilterRanges, interfaces: IntArray
+) -> tuple[BuiltTable, FilterRanges, IntArray]:
+    """Return a table of pairs without links, the filters of its nodes, and the row of each pair.
 
-
-def _pairs(nodes: IntArray, interfaces: IntArray) -> tuple[IntArray, IntArray]:
-    """Return each pair once, in order of the nodes, then in the order given."""
-    rows = np.arange(len(nodes))
-    order = np.lexsort((rows, interfaces, nodes))
+    Nodes are in the order of their first rows. A pair that comes twice is held once.
+    """
+    first, nodes = distinct_rows(ranges)
+    order = np.lexsort((np.arange(len(nodes)), interfaces, nodes))
     new = np.ones(len(order), np.bool_)
     new[1:] = (np.diff(nodes[order]) != 0) | (np.diff(interfaces[order]) != 0)
-    chosen = np.sort(order[new])
-    chosen = chosen[np.argsort(nodes[chosen], kind="stable")]
-    return nodes[chosen], interfaces[chosen]
+    # In order of the nodes, then in the order given.
+    rows = np.sort(order[new])
+    rows = rows[np.argsort(nodes[rows], kind="stable")]
+    nothing = np.zeros(0, np.int64)
+    made = BuiltTable(first, nodes[rows], interfaces[rows], nothing, nothing)
+    return made, ranges.take(first), rows
 
 
 # -- links -----------------------------------------------------------------------------------------
@@ -161,8 +163,8 @@ def whole_order(filters: Ranges) -> tuple[IntArray, IntArray]:
 def forest_parents(filters: Ranges, rows: IntArray) -> IntArray:
     """Return the parent of each of some rows in the forest of all filters, -1 for a root.
 
-    The parent is the weakest filter that covers it, and of several that are as weak the one in the
-    first row. All filters are distinct, and plain.
+    The parent is the weakest filter that covers it (see ``covering.weakest_first``). All filters
+    are distinct, and plain.
 
     >>> from posetlib.arrays import Vocabulary, encode_filters
     >>> from posetlib.filters import parse_filter
@@ -171,21 +173,22 @@ def forest_parents(filters: Ranges, rows: IntArray) -> IntArray:
     >>> forest_parents(filters, np.array([0, 1])).tolist()
     [-1, 2]
     """
-    power = strength(filters)
-    order = np.argsort(power, kind="stable")
+    order = weakest_first(filters)
     ranked, own = filters.take(order), filters.take(rows)
-    ascending, needed = power[order], power[rows]
+    place = np.empty(len(order), np.int64)
+    place[order] = np.arange(len(order))
+    place = place[rows]
     parent = np.full(len(rows), -1)
     for some, coverers in meetings(own, ranked, _CHILDREN):
-        # A filter that covers another one is stronger. So a filter is not held against itself.
-        at = int(np.searchsorted(ascending[coverers], needed[some].min(), side="right"))
+        # What covers a filter comes after it.
+        at = int(np.searchsorted(coverers, place[some].min(), side="right"))
         left, step = some, _FIRST_COVERERS
         block = Block(own.take(left))
         while at < len(coverers) and len(left):
             chunk = coverers[at : at + step]
             at, step = at + len(chunk), min(2 * step, BLOCK)
             bits = block.covered(ranked, chunk)
-            _clear_equals(bits, ascending[chunk], needed[left])
+            _clear_self(bits, chunk, place[left])
             found = np.flatnonzero(unpacked(np.bitwise_or.reduce(bits, axis=0), block.count))
             found = found[parent[left[found]] < 0]
             if not len(found):
@@ -201,15 +204,10 @@ def forest_parents(filters: Ranges, rows: IntArray) -> IntArray:
     return parent
 
 
-def _clear_equals(bits: Words, powers: IntArray, needed: IntArray) -> None:
-    """Clear the bits of filters with coverers that are no stronger: a filter and itself.
-
-    ``powers`` are in ascending order.
-    """
-    first = np.searchsorted(powers, needed, side="left")
-    last = np.searchsorted(powers, needed, side="right")
-    for place in np.flatnonzero(last > first).tolist():
-        bits[first[place] : last[place], place // WORD] &= ~bit_in_word(np.array([place]))
+def _clear_self(bits: Words, chunk: IntArray, places: IntArray) -> None:
+    """Clear the bits that say that a filter covers itself."""
+    _, mine, theirs = np.intersect1d(chunk, places, return_indices=True)
+    bits[mine, theirs // WORD] &= ~bit_in_word(theirs)
 
 
 def order_parents(filters: Ranges, rows: IntArray) -> tuple[IntArray, IntArray]:
@@ -283,6 +281,81 @@ def _parents_one_by_one(ranked: Ranges, rows: IntArray) -> tuple[IntArray, IntAr
     return np.array(found, np.int64), np.array(counts, np.int64)
 
 
+# -- interfaces along the branches of a forest -----------------------------------------------------
+
+
+def settle_forest(made: BuiltTable, filters: Ranges) -> BuiltTable:
+    """Return a forest in which no interface holds two filters along one branch.
+
+    An interface that holds a filter releases all below it. Filters that no interface holds any more
+    go, and their children find the weakest coverer of those that are left; and so on, until nothing
+    changes. ``filters`` are those of the nodes.
+    """
+    while True:
+        count = len(made.rows)
+        outline = Outline(np.arange(count), made.parents, made.children)
+        left = ~_held_above(*outline.intervals(), made.pair_nodes, made.pair_interfaces)
+        if left.all():
+            return made
+        nodes, interfaces = made.pair_nodes[left], made.pair_interfaces[left]
+        used, numbers = np.unique(nodes, return_inverse=True)
+        filters = filters.take(used)
+        new = np.full(count, -1)
+        new[used] = np.arange(len(used))
+        above = np.full(count, -1)
+        above[made.children] = made.parents
+        parent = np.where(above[used] >= 0, new[above[used]], -1)
+        orphans = np.flatnonzero((above[used] >= 0) & (parent < 0))
+        parent[orphans] = forest_parents(filters, orphans)
+        children = np.flatnonzero(parent >= 0)
+        made = BuiltTable(made.rows[used], numbers, interfaces, parent[children], children)
+
+
+def _held_above(
+    enter: IntArray, leave: IntArray, nodes: IntArray, interfaces: IntArray
+) -> BoolArray:
+    """Return which pairs have their interface at a node above, too: O(n log n).
+
+    Of the nodes that a walk entered before, one is above exactly if it is not left yet.
+    """
+    order = np.lexsort((enter[nodes], interfaces))
+    ends = leave[nodes[order]]
+    group = np.cumsum(np.diff(interfaces[order], prepend=interfaces[order][:1]) != 0)
+    # One running maximum for all groups: each later one lies beyond those before it.
+    span = int(leave.max(initial=0)) + 1
+    last = np.maximum.accumulate(ends + group * span)
+    before = np.concatenate([[0], last[:-1]]) - group * span
+    result = np.zeros(len(nodes), np.bool_)
+    result[order] = before > enter[nodes[order]]
+    return result
+
+
+def interfaces_below(made: BuiltTable, nodes: IntArray) -> tuple[IntArray, IntArray]:
+    """Return the interfaces that hold something below some nodes of a forest.
+
+    The first array has, for each interface, which of ``nodes`` it is found below, as an index; both
+    are in ascending order. O(pairs below the nodes), in portions.
+    """
+    enter, leave = Outline(np.arange(len(made.rows)), made.parents, made.children).intervals()
+    order = np.argsort(enter[made.pair_nodes], kind="stable")
+    when, interfaces = enter[made.pair_nodes][order], made.pair_interfaces[order]
+    start = np.searchsorted(when, enter[nodes], side="right")
+    length = np.searchsorted(when, leave[nodes]) - start
+    portion = np.cumsum(length) // _ENTRIES
+    at: list[IntArray] = []
+    found: list[IntArray] = []
+    span = int(interfaces.max(initial=0)) + 1
+    cuts = np.flatnonzero(np.diff(portion)) + 1
+    for some in np.split(np.arange(len(nodes)), cuts):
+        lengths = length[some]
+        offsets = np.repeat(start[some] - np.cumsum(lengths) + lengths, lengths)
+        held = interfaces[offsets + np.arange(len(offsets))]
+        both = np.unique(np.repeat(some, lengths) * span + held)
+        at.append(both // span)
+        found.append(both % span)
+    return np.concatenate(at), np.concatenate(found)
+
+
 # -- in order of the adds --------------------------------------------------------------------------
 
 
@@ -339,3 +412,39 @@ def _released(ends: Any, came: dict[int, int]) -> list[float]:
         covered_by[rows, start + rows] = False  # every item covers itself
         until += np.where(covered_by, when, np.inf).min(axis=1).tolist()
     return until
+
+
+def replayed(ranges: FilterRanges, adds: BoolArray, *, eliminates: bool) -> tuple[IntArray, bool]:
+    """Return what one interface holds after adds and removals in turn, and whether all stayed.
+
+    Row by row a plain filter is added or removed. The result has the row of the add for each filter
+    that is held. If the interface ``eliminates``, it holds no filter that another of its own
+    covers. The second value is whether no add met a filter that covers it or that it covers: then
+    it does not matter where in a table the interface eliminates. O(k) for each row, where k filters
+    are held.
+    """
+    ends = stacked(ranges, list(ranges.lows))
+    _, number = distinct_rows(ranges)
+    held: dict[int, int] = {}
+    rows = np.zeros(0, np.int64)
+    clean = True
+    for row, (which, is_add) in enumerate(zip(number.tolist(), adds.tolist(), strict=True)):
+        if not is_add:
+            gone = held.pop(which, None)
+            if gone is not None:
+                rows = rows[rows != gone]
+        elif which not in held:
+            own, theirs = ends[:, row : row + 1], ends[:, rows]
+            if eliminates:
+                if (theirs <= own).all(axis=0).any():
+                    clean = False
+                    continue
+                covered = (theirs >= own).all(axis=0)
+                if covered.any():
+                    clean = False
+                    for each in number[rows[covered]].tolist():
+                        del held[each]
+                    rows = rows[~covered]
+            held[which] = row
+            rows = np.append(rows, row)
+    return np.sort(rows), clean

@@ -17,7 +17,7 @@ import numpy as np
 
 from posetlib.array_types import BoolArray, IntArray, Words
 from posetlib.arrays.meeting import meetings
-from posetlib.arrays.ranges import FilterRanges, Ranges, no_constraint
+from posetlib.arrays.ranges import FilterRanges, Ranges, joined, no_constraint
 from posetlib.bits import WORD, bit_in_word, bit_pairs, full_sets, packed, unpacked
 
 __all__ = [
@@ -28,9 +28,11 @@ __all__ = [
     "covered_rows",
     "covering_pairs",
     "covers_rowwise",
+    "distinct_rows",
     "minimal",
     "minimal_by_group",
     "strength",
+    "weakest_first",
 ]
 
 #: Filters in a block at most. A table of this many filters has up to 4096 rows of 512 bytes, that
@@ -190,20 +192,78 @@ def beaten_rows(
     >>> beaten_rows(rows, np.array([1, 3, 2]), rows, np.array([1, 3, 2])).tolist()
     [True, True, False]
     """
+    if some.all_plain and others.all_plain:
+        return _beaten_plain(some, ids, others, other_ids)
     result = np.zeros(len(some), np.bool_)
     for rows, them in meetings(some, others, _GROUP):
-        group = some.take(rows)
-        block = Block(group)
+        block = Block(some.take(rows))
         for part in _blocks(len(them), _COVERERS):
-            which = them[part]
-            found, at = bit_pairs(block.covered(others, which))
-            one, other = which[found], rows[at]
+            found, at = bit_pairs(block.covered(others, them[part]))
+            one, other = them[part][found], rows[at]
             newer = other_ids[one] >= ids[other]
             hit = np.ones(len(one), np.bool_)
-            # What is older, or covers strictly. A filter beats not itself.
+            # What is older beats what it covers, and so does what covers it strictly.
             hit[newer] = ~covers_rowwise(some.take(other[newer]), others.take(one[newer]))
             result[other[hit]] = True
     return result
+
+
+def _beaten_plain(
+    some: FilterRanges, ids: IntArray, others: FilterRanges, other_ids: IntArray
+) -> BoolArray:
+    """Return what ``beaten_rows`` returns, for plain filters: equivalent ones are equal."""
+    _, number = distinct_rows(joined([others, some]))
+    numbers, own = number[: len(others)], number[len(others) :]
+    # The oldest of the equal ones represents them.
+    order = np.lexsort((other_ids, numbers))
+    first = np.ones(len(order), np.bool_)
+    first[1:] = np.diff(numbers[order]) != 0
+    oldest = order[first]
+    equal = np.full(int(number.max(initial=-1)) + 1, -1)
+    equal[numbers[oldest]] = np.arange(len(oldest))
+    equal = equal[own]
+    result = equal >= 0
+    result[result] = other_ids[oldest[equal[result]]] < ids[result]
+    rest = others.take(oldest)
+    for rows, them in meetings(some, rest, _GROUP):
+        left = rows[~result[rows]]
+        if not len(left):
+            continue
+        block = Block(some.take(left))
+        for part in _blocks(len(them), _COVERERS):
+            if not len(left):
+                break
+            bits = block.covered(rest, them[part])
+            at = np.searchsorted(them[part], equal[left])
+            mine = np.flatnonzero(them[part].take(at, mode="clip") == equal[left])
+            bits[at[mine], mine // WORD] &= ~bit_in_word(mine)
+            hit = unpacked(np.bitwise_or.reduce(bits, axis=0), block.count)
+            result[left[hit]] = True
+            if 2 * np.count_nonzero(hit) > len(left):
+                left = left[~result[left]]
+                block = Block(some.take(left))
+    return result
+
+
+def distinct_rows(ranges: FilterRanges) -> tuple[IntArray, IntArray]:
+    """Return the first row of each distinct filter, and for each row the number of its filter.
+
+    Filters are numbered in the order of their first rows. Only ends are considered.
+    """
+    keys = [each for side in (ranges.lows, ranges.highs) for each in side.values()]
+    rows = np.arange(len(ranges))
+    order = np.lexsort((rows, *keys))
+    differs = np.zeros(len(order), np.bool_)
+    differs[:1] = True
+    for key in keys:
+        differs[1:] |= key[order][1:] != key[order][:-1]
+    first = order[differs]
+    which = np.empty(len(order), np.int64)
+    which[order] = np.cumsum(differs) - 1
+    number = np.empty(len(first), np.int64)
+    by_row = np.argsort(first)
+    number[by_row] = np.arange(len(first))
+    return first[by_row], number[which]
 
 
 def covering_pairs(
@@ -260,6 +320,27 @@ def strength(ranges: Ranges) -> IntArray:
         total -= np.unique(low, return_inverse=True)[1]
         total += np.unique(ranges.highs[name], return_inverse=True)[1]
     return total
+
+
+def weakest_first(ranges: Ranges) -> IntArray:
+    """Return the rows in an order in which every filter comes before those that cover it.
+
+    Of any two filters the order is the same whatever other filters there are: first those that
+    constrain more attributes, then those with narrower ranges, and then by the ends themselves.
+    O(n log n).
+    """
+    free = np.zeros(len(ranges), np.int64)
+    width = np.zeros(len(ranges), np.float64)
+    keys: list[Any] = []
+    for axis in sorted(ranges.lows):
+        low, high = ranges.lows[axis], ranges.highs[axis]
+        is_free = low == no_constraint(low)
+        free += is_free
+        # Rounded, a wider range is still no narrower. Where it makes no difference, ends decide.
+        spread = high.astype(np.float64) - low.astype(np.float64)
+        width += np.where(is_free, 0.0, spread)
+        keys += [high, -low if low.dtype.kind == "f" else ~low]
+    return np.lexsort((*keys, width, free))
 
 
 def minimal(ranges: FilterRanges, ids: IntArray) -> IntArray:
