@@ -1,4 +1,4 @@
-"""build: a table of a workload's filters, in parallel by event type, as Parquet nodes and edges."""
+"""build: a table of a workload's filters, in parallel, as Parquet nodes and edges."""
 
 from __future__ import annotations
 
@@ -8,32 +8,30 @@ from typing import TYPE_CHECKING, Any, Final, Unpack
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from posetlib.array_types import IntArray
-from posetlib.arrays.building import BuiltTable, build_forest, build_order, is_small_enough
-from posetlib.arrays.edges import Outline
 from posetlib.arrays.positions import Vocabulary
 from posetlib.arrays.ranges import FilterRanges
 from posetlib.constraints.types import TypeHierarchy
 from posetlib.filters.filter import Filter
-from posetlib.tables import Shape, Table, structure_named, structure_names
+from posetlib.tables import Table, structure_named, structure_names
 from posetlib.tables.filter_relation import ByAttribute
-from posetlib.tables.promises import Elimination, Promises
+from workloads.build_shares import NODES, InShares, Made, built_in_shares
 from workloads.datasets import SNAPSHOT_FORMAT, ddl
 from workloads.errors import InputError
 from workloads.files import Place
 from workloads.jobs import Job, Options, job_on, require_own_ids
 from workloads.rows import by_key, columns_of
+from workloads.shares import parallelism
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["build", "built_table", "is_determined"]
+__all__ = ["build"]
 
 #: The kind of filters that may be comparable with those of any type.
 _ANY: Final = ""
 _ROWS_OF_A_FILE: Final = 200_000
-_MADE: Final = "id long, interfaces array<string>, index array<string>, parents array<long>"
 
 
 def build(
@@ -48,8 +46,8 @@ def build(
 ) -> dict[str, Any]:
     """Write the table of a workload's filters, or of what its operations leave.
 
-    Types that no filter spans are tables of their own, built side by side. A node has the id of the
-    first filter that it stands for.
+    Types that no filter spans are tables of their own, built side by side, and a large one by many
+    tasks (see ``build_shares``). A node has the id of the first filter that it stands for.
     """
     kind = structure_named(structure)
     if local and not kind.promises.may_be_local:
@@ -57,8 +55,11 @@ def build(
         raise InputError(f"--local is for {' and '.join(fitting)}, not for {structure}")
     with job_on(session, workload, out, operations=operations, **options) as job:
         types = job.read.types
-        made = _tables(job.rows, kind, local, types)
-        count = _write_table(session, job, made, operations)
+        made = _tables(session, job.rows, kind, local, types)
+        try:
+            count = _write_table(session, job, made.nodes, operations)
+        finally:
+            made.release()
         header: dict[str, Any] = {
             "format": SNAPSHOT_FORMAT,
             "version": 1,
@@ -110,35 +111,78 @@ _NOT_OF_NODES: Final = frozenset(
 
 
 def _tables(
-    rows: DataFrame, structure: type[Table[Any]], local: bool, types: TypeHierarchy | None
-) -> DataFrame:
-    """Return the nodes of the tables of all types, each with the ids of its parents."""
+    session: SparkSession,
+    rows: DataFrame,
+    structure: type[Table[Any]],
+    local: bool,
+    types: TypeHierarchy | None,
+) -> Made:
+    """Return the nodes of the tables of all types, each with the ids of its parents.
+
+    From columns and in shares, where these settle it; else by adding, one task for a type.
+    """
     from pyspark.sql import functions as f  # noqa: PLC0415
 
-    make = partial(_each_kind, structure=structure, local=local, types=types)
-    kinds = rows.mapInArrow(partial(_with_kinds, types=types), f"{ddl(rows)}, kind string")
+    promises = structure.promises
+    found = rows.mapInArrow(partial(_kinds_in, types=types), "kind string, rows long, other long")
+    kinds = found.groupBy("kind").agg(f.sum("rows").alias("rows"), f.sum("other").alias("other"))
+    counted = {each["kind"]: each for each in kinds.collect()}
     # Without typed columns for a type, there is none that a filter of any kind does not span.
     typed = "ranges" in rows.columns or "type" in rows.columns
-    if not typed or not kinds.where(f.col("kind") == _ANY).isEmpty():
+    together = not typed or _ANY in counted
+    if not any(each["other"] for each in counted.values()):
+        parts = parallelism(session)
+        of_kinds = {kind: int(each["rows"]) for kind, each in counted.items()}
+        shares = InShares(parts, sum(of_kinds.values()), None if together else of_kinds)
+        if not together:
+            rows = rows.mapInArrow(partial(_with_kinds, types=types), f"{ddl(rows)}, kind string")
+        made = built_in_shares(rows, promises, shares, local=local, types=types)
+        if made is not None:
+            return made
+        rows = rows.drop("kind")
+    make = partial(_each_kind, structure=structure, local=local, types=types)
+    if together:
         # A filter of no single type may cover, or be covered by, filters of any.
-        return rows.withColumn("kind", f.lit(_ANY)).repartition(1).mapInArrow(make, _MADE)
+        return Made(rows.withColumn("kind", f.lit(_ANY)).repartition(1).mapInArrow(make, NODES))
     # A task for each type, as far as their hashes keep them apart; one for all if need be.
-    ordered = kinds.repartition("kind").sortWithinPartitions("kind")
-    return ordered.mapInArrow(make, _MADE)
+    ordered = rows.mapInArrow(partial(_with_kinds, types=types), f"{ddl(rows)}, kind string")
+    ordered = ordered.repartition("kind").sortWithinPartitions("kind")
+    return Made(ordered.mapInArrow(make, NODES))
+
+
+def _kinds_in(
+    batches: Iterator[pa.RecordBatch], types: TypeHierarchy | None
+) -> Iterator[pa.RecordBatch]:
+    """Count the filters of each type, and those that columns do not say all of."""
+    for batch in batches:
+        if not batch.num_rows:
+            continue
+        columns = columns_of(batch, Vocabulary(), types)
+        counts = pc.value_counts(_kinds(columns))
+        other = dict.fromkeys(counts.field("values").to_pylist(), 0)
+        other[next(iter(other))] = int(np.count_nonzero(~columns.plain))
+        yield pa.RecordBatch.from_arrays(
+            [counts.field("values"), counts.field("counts"), pa.array(other.values(), pa.int64())],
+            ["kind", "rows", "other"],
+        )
+
+
+def _kinds(columns: FilterRanges) -> pa.Array:
+    """Return the one type that each filter asks for, or that it asks for none."""
+    sort = ByAttribute()
+    kinds = columns.strings("type")
+    for row, one in columns.filters.items():
+        kind = sort.of(one)
+        kinds[row] = kind if isinstance(kind, str) else None
+    return pa.array([kind or _ANY for kind in kinds], pa.string())
 
 
 def _with_kinds(
     batches: Iterator[pa.RecordBatch], types: TypeHierarchy | None
 ) -> Iterator[pa.RecordBatch]:
-    """Add the one type that each filter asks for, or that it asks for none."""
-    sort = ByAttribute()
+    """Add the type of each filter."""
     for batch in batches:
-        columns = columns_of(batch, Vocabulary(), types)
-        kinds = columns.strings("type")
-        for row, one in columns.filters.items():
-            kind = sort.of(one)
-            kinds[row] = kind if isinstance(kind, str) else None
-        made = pa.array([kind or _ANY for kind in kinds], pa.string())
+        made = _kinds(columns_of(batch, Vocabulary(), types))
         yield pa.RecordBatch.from_arrays([*batch.columns, made], [*batch.schema.names, "kind"])
 
 
@@ -155,17 +199,11 @@ def _each_kind(
 def _table_rows(
     rows: pa.Table, structure: type[Table[Any]], local: bool, types: TypeHierarchy | None
 ) -> pa.Table:
-    """Return the nodes of one table: from columns where these settle it, else by adding."""
+    """Return the nodes of one table, by adding filter after filter."""
     order = "sequence" if "sequence" in rows.schema.names else "id"
     rows = rows.sort_by(order).combine_chunks()
     columns = columns_of(rows, Vocabulary(), types)
     ids = np.asarray(rows.column("id"))
-    names = rows.column("interface").combine_chunks().dictionary_encode()
-    codes = np.asarray(names.indices).astype(np.int64)
-    promises = structure.promises
-    if order == "id" and is_determined(promises, columns, codes, local=local):
-        made = built_table(promises, columns, codes, local=local)
-        return _built_rows(made, ids, names.dictionary, indexed=promises.interface_index)
     filters = [columns.filter(row) for row in range(rows.num_rows)]
     interfaces = rows.column("interface").to_pylist()
     options: dict[str, Any] = {"local": True} if local else {}
@@ -179,62 +217,6 @@ def _table_rows(
         ):
             table.add(one, interface) if what == "add" else table.discard(one, interface)
     return _snapshot_rows(table, filters, ids.tolist())
-
-
-def is_determined(
-    promises: Promises, columns: FilterRanges, interfaces: IntArray, *, local: bool
-) -> bool:
-    """Return whether the table is determined by its pairs, and these by arrays."""
-    if not columns.all_plain:
-        return False
-    if promises.shape is not Shape.FOREST:
-        return is_small_enough(columns)
-    return (
-        promises.elimination is Elimination.EVERYWHERE
-        or local
-        or len(np.unique(interfaces)) == len(interfaces)
-    )
-
-
-def built_table(
-    promises: Promises, columns: FilterRanges, interfaces: IntArray, *, local: bool
-) -> BuiltTable:
-    """Return a table that is determined by its pairs, from arrays."""
-    make = build_forest if promises.shape is Shape.FOREST else build_order
-    return make(columns, interfaces, local=local)
-
-
-def _built_rows(made: BuiltTable, ids: IntArray, names: pa.Array, *, indexed: bool) -> pa.Table:
-    """Return the nodes of a table that was made from columns."""
-    count = len(made.rows)
-    held = pa.ListArray.from_arrays(
-        pa.array(np.searchsorted(made.pair_nodes, np.arange(count + 1)).astype(np.int32)),
-        names.take(pa.array(made.pair_interfaces)),
-    )
-    order = np.argsort(made.children, kind="stable")
-    offsets = np.searchsorted(made.children[order], np.arange(count + 1)).astype(np.int32)
-    parents = pa.ListArray.from_arrays(
-        pa.array(offsets), pa.array(ids[made.rows[made.parents[order]]])
-    )
-    kind = pa.list_(pa.string())
-    index = pa.array(_index(made, held.to_pylist()), kind) if indexed else pa.nulls(count, kind)
-    return pa.table(
-        {"id": pa.array(ids[made.rows]), "interfaces": held, "index": index, "parents": parents}
-    )
-
-
-def _index(made: BuiltTable, held: list[list[str]]) -> list[list[str]]:
-    """Return the interfaces below each node of a forest, children before parents."""
-    below: list[set[str]] = [set() for _ in held]
-    outline = Outline.of(np.arange(len(held)), made.parents, made.children)
-    above = dict(zip(made.children.tolist(), made.parents.tolist(), strict=True))
-    enter, _ = outline.intervals()
-    # A walk enters children after their parents: so it is gone through backwards.
-    for node in np.argsort(-enter).tolist():
-        parent = above.get(node)
-        if parent is not None:
-            below[parent].update(below[node], held[node])
-    return [sorted(each) for each in below]
 
 
 def _snapshot_rows(table: Table[Any], filters: list[Filter], ids: list[int]) -> pa.Table:

@@ -1,4 +1,4 @@
-"""cover: the minimal cover of a whole workload; covers of parts, merged in a tree."""
+"""cover: the minimal cover of a whole workload; of parts, and then of all."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ import numpy as np
 import pyarrow as pa
 
 from posetlib.array_types import BoolArray, IntArray
-from posetlib.arrays.covering import Block, minimal
+from posetlib.arrays.covering import Block, beaten_rows, minimal
 from posetlib.arrays.positions import Vocabulary
 from posetlib.arrays.ranges import FilterRanges
 from posetlib.constraints.types import TypeHierarchy
+from workloads.datasets import ddl
 from workloads.files import Place
 from workloads.jobs import Options, job_on, require_own_ids
 from workloads.rows import columns_of
+from workloads.shares import Share, parallelism, worked_in_shares
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 __all__ = ["cover", "local_cover", "minimal_cover"]
 
-#: How many parts of a cover are merged into one.
-_FAN_IN: Final = 8
 #: How many of the strongest filters every other one is held against first, and in what steps.
 _CHAMPIONS: Final = (4, 12, 48)
 #: So many rows wait until they are reduced to their cover.
@@ -67,16 +67,27 @@ def _write_chosen(session: SparkSession, rows: DataFrame, ids: DataFrame, place:
 
 
 def minimal_cover(rows: DataFrame, types: TypeHierarchy | None) -> DataFrame:
-    """Return the rows of the minimal cover: that of each part, then of some parts together."""
+    """Return the rows of the minimal cover: that of each part, then what no other part beats.
+
+    Every task has the covers of all parts, and holds a share of them against all.
+    """
     names = [name for name in rows.columns if name not in ("interface", "interfaces", "index")]
     rows = rows.select(names)
-    parts = rows.rdd.getNumPartitions()
-    reduce = partial(local_cover, types=types)
-    rows = rows.mapInArrow(reduce, rows.schema)
-    while parts > 1:
-        parts = -(-parts // _FAN_IN)
-        rows = rows.repartition(parts).mapInArrow(reduce, rows.schema)
-    return rows
+    parts = rows.mapInArrow(partial(local_cover, types=types), rows.schema)
+    work = partial(_unbeaten_of_share, types=types)
+    return worked_in_shares(parts, work, ddl(rows), parallelism(rows.sparkSession))
+
+
+def _unbeaten_of_share(rows: pa.Table, share: Share, types: TypeHierarchy | None) -> pa.Table:
+    """Return those of a share that no row beats, of all."""
+    rows = rows.sort_by("id").combine_chunks()
+    ids = np.asarray(rows.column("id"))
+    columns = columns_of(rows, Vocabulary(), types)
+    some = share.rows(len(ids))
+    # What is beaten within the share need not be held against all.
+    some = some[minimal(columns.take(some), ids[some])]
+    beaten = beaten_rows(columns.take(some), ids[some], columns, ids)
+    return rows.take(pa.array(some[~beaten]))
 
 
 def local_cover(

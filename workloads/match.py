@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from functools import lru_cache, partial
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Unpack
 
 import numpy as np
@@ -19,7 +19,8 @@ from posetlib.constraints.types import TypeHierarchy
 from workloads.errors import InputError
 from workloads.files import Place
 from workloads.jobs import Options, job_on
-from workloads.rows import columns_of, packed, regrouped, unpacked
+from workloads.rows import columns_of, regrouped, unpacked
+from workloads.shares import BLOCKS, block, parallelism, sent_to_tasks, task_names
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -46,43 +47,36 @@ def match(
 
 
 def matched(filters: DataFrame, notifications: DataFrame, types: TypeHierarchy | None) -> DataFrame:
-    """Return (id, interfaces) for each notification, by joining blocks with blocks."""
+    """Return (id, interfaces) for each notification: every task has all of them, and some filters.
+
+    A task holds its filters as columns, and goes through the notifications some thousand at a time.
+    """
     from pyspark.sql import functions as f  # noqa: PLC0415
 
+    tasks = task_names(parallelism(filters.sparkSession))
     names = [name for name in filters.columns if name != "id"]
-    blocks = filters.select("id", *names).mapInArrow(
-        partial(_filter_blocks, types=types), "block long, filters binary"
+    blocks = filters.select(names).mapInArrow(partial(_dealt_out, tasks=tasks), BLOCKS)
+    told = notifications.select(f.col("id").cast("long"), "notification").mapInArrow(
+        partial(_to_everyone, tasks=tasks), BLOCKS
     )
-    points = notifications.select("id", "notification").mapInArrow(
-        _notification_blocks, "points binary"
-    )
-    pairs = points.crossJoin(blocks)
-    found = pairs.mapInArrow(partial(_matched, types=types), _ANSWER)
-    # One empty answer for each, so that what nobody wants is there as well.
-    nothing = f.array().cast("array<string>").alias("interfaces")
-    found = found.union(notifications.select(f.col("id").cast("long"), nothing))
+    both = blocks.withColumn("told", f.lit(False)).union(told.withColumn("told", f.lit(True)))
+    found = sent_to_tasks(both, len(tasks)).mapInArrow(partial(_matched, types=types), _ANSWER)
     lists = f.flatten(f.collect_list("interfaces"))
     return found.groupBy("id").agg(f.array_sort(f.array_distinct(lists)).alias("interfaces"))
 
 
-def _filter_blocks(
-    batches: Iterator[pa.RecordBatch], types: TypeHierarchy | None
-) -> Iterator[pa.RecordBatch]:
-    """Pack filters, without those that their own interface does not need."""
+def _dealt_out(batches: Iterator[pa.RecordBatch], tasks: list[int]) -> Iterator[pa.RecordBatch]:
+    """Pack filters, as many for each task."""
     for table in regrouped(batches, _FILTERS):
-        rows = table.combine_chunks()
-        vocabulary = Vocabulary()
-        columns = columns_of(rows, vocabulary, types)
-        codes = np.asarray(rows.column("interface").combine_chunks().dictionary_encode().indices)
-        kept = minimal_by_group(columns, codes.astype(np.int64))
-        rows = rows.take(pa.array(kept))
-        first = rows.column("id")[0].as_py()
-        yield pa.RecordBatch.from_pydict({"block": [first], "filters": [packed(rows)]})
+        for at, task in enumerate(tasks):
+            some = np.arange(at, table.num_rows, len(tasks))
+            yield block([task], table.take(pa.array(some)))
 
 
-def _notification_blocks(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def _to_everyone(batches: Iterator[pa.RecordBatch], tasks: list[int]) -> Iterator[pa.RecordBatch]:
+    """Pack notifications for all tasks."""
     for table in regrouped(batches, _NOTIFICATIONS):
-        yield pa.RecordBatch.from_pydict({"points": [packed(table)]})
+        yield block(tasks, table)
 
 
 def read_notifications(texts: Sequence[str | None], ids: Sequence[int]) -> list[dict[str, Any]]:
@@ -99,35 +93,48 @@ def read_notifications(texts: Sequence[str | None], ids: Sequence[int]) -> list[
     return made
 
 
-@lru_cache(maxsize=4)
-def _read_points(data: bytes) -> tuple[IntArray, list[dict[str, Any]]]:
-    rows = unpacked(data)
-    ids = np.asarray(rows.column("id"))
-    return ids, read_notifications(rows.column("notification").to_pylist(), ids.tolist())
-
-
-@lru_cache(maxsize=4)
-def _read_filters(
-    data: bytes, types: TypeHierarchy | None
-) -> tuple[FilterRanges, IntArray, list[str]]:
-    rows = unpacked(data)
-    names = rows.column("interface").combine_chunks().dictionary_encode()
-    codes = np.asarray(names.indices).astype(np.int64)
-    return columns_of(rows, Vocabulary(), types), codes, names.dictionary.to_pylist()
-
-
 def _matched(
     batches: Iterator[pa.RecordBatch], types: TypeHierarchy | None
 ) -> Iterator[pa.RecordBatch]:
+    """Match the filters of a task with all notifications."""
+    blocks: list[pa.Table] = []
+    told: list[pa.Table] = []
     for batch in batches:
-        for points, data in zip(batch.column("points"), batch.column("filters"), strict=True):
-            ids, notifications = _read_points(points.as_py())
-            filters, codes, names = _read_filters(data.as_py(), types)
-            found = encode_notifications(notifications, list(filters.lows), filters.vocabulary)
-            which, interfaces = interfaces_of(Audience(found), filters, codes)
-            offsets = np.searchsorted(which, np.arange(len(ids) + 1)).astype(np.int32)
-            told = pa.array(names, pa.string()).take(pa.array(interfaces))
+        for is_told, data in zip(batch.column("told"), batch.column("rows"), strict=True):
+            (told if is_told.as_py() else blocks).append(unpacked(data.as_py()))
+    if not blocks:
+        for rows in told:
+            none = pa.array([[]] * rows.num_rows, pa.list_(pa.string()))
             yield pa.RecordBatch.from_arrays(
-                [pa.array(ids), pa.ListArray.from_arrays(pa.array(offsets), told)],
-                ["id", "interfaces"],
+                [rows.column("id").combine_chunks(), none], ["id", "interfaces"]
             )
+        return
+    filters, codes, names = _read_filters(blocks, types)
+    for rows in told:
+        ids = np.asarray(rows.column("id"))
+        notifications = read_notifications(rows.column("notification").to_pylist(), ids.tolist())
+        points = encode_notifications(notifications, list(filters.lows), filters.vocabulary)
+        which, interfaces = interfaces_of(Audience(points), filters, codes)
+        offsets = np.searchsorted(which, np.arange(len(ids) + 1)).astype(np.int32)
+        wanted = names.take(pa.array(interfaces))
+        yield pa.RecordBatch.from_arrays(
+            [pa.array(ids), pa.ListArray.from_arrays(pa.array(offsets), wanted)],
+            ["id", "interfaces"],
+        )
+
+
+def _read_filters(
+    blocks: list[pa.Table], types: TypeHierarchy | None
+) -> tuple[FilterRanges, IntArray, pa.StringArray]:
+    """Return filters in order of their interfaces, without those that these do not need.
+
+    The second value has the number of each filter's interface, the third the names of all.
+    """
+    rows = pa.concat_tables(blocks).combine_chunks()
+    blocks.clear()
+    names = rows.column("interface").combine_chunks().dictionary_encode()
+    codes = np.asarray(names.indices).astype(np.int64)
+    columns = columns_of(rows, Vocabulary(), types)
+    kept = minimal_by_group(columns, codes)
+    kept = kept[np.argsort(codes[kept], kind="stable")]
+    return columns.take(kept), codes[kept], names.dictionary

@@ -74,19 +74,30 @@ def interfaces_of(
     """Return the (notification, interface) pairs in which the interface has a matching filter.
 
     Pairs are in ascending order. ``interfaces`` has the interface of each filter. The filters are
-    matched in portions of ``size``, in order of their interfaces.
+    matched in portions of ``size``, in order of their interfaces, so that the memory does not grow
+    with them: only the pairs are kept.
     """
     order = np.argsort(interfaces, kind="stable")
-    distinct, start = np.unique(interfaces[order], return_index=True)
-    told = np.zeros((len(distinct), audience.words), np.uint64)
+    told: list[IntArray] = []
+    wanted: list[IntArray] = []
+    last: Words | None = None
     for begin in range(0, len(order), size):
         rows = order[begin : begin + size]
+        own = interfaces[rows]
         bits = audience.matched(filters.take(rows))
         # The OR over the filters of each interface; its first filters may be in the portion before.
-        first = int(np.searchsorted(start, begin, side="right")) - 1
-        cuts = np.flatnonzero(np.diff(interfaces[rows])) + 1
-        parts = np.bitwise_or.reduceat(bits, np.concatenate([[0], cuts]), axis=0)
-        told[first : first + len(parts)] |= parts
-    which, notification = bit_pairs(told)
-    order = np.lexsort((which, notification))
-    return notification[order], distinct[which[order]]
+        starts = np.concatenate([[0], np.flatnonzero(np.diff(own)) + 1])
+        parts = np.bitwise_or.reduceat(bits, starts, axis=0)
+        if last is not None:
+            parts[0] |= last
+        after = begin + len(rows)
+        goes_on = after < len(order) and interfaces[order[after]] == own[-1]
+        last = parts[-1] if goes_on else None
+        which, notification = bit_pairs(parts[:-1] if goes_on else parts)
+        told.append(notification)
+        wanted.append(own[starts[which]])
+    nothing = [np.zeros(0, np.int64)]
+    one, other = np.concatenate(told or nothing), np.concatenate(wanted or nothing)
+    # By interface they are in order already.
+    order = np.argsort(one, kind="stable")
+    return one[order], other[order]

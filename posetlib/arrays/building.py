@@ -1,14 +1,18 @@
 """Whole tables from arrays: the pairs that are held at the end, and the links between the filters.
 
-The jobs build whole tables where the result does not depend on the order of the adds:
-
-- the filters poset and the linear table are determined by their pairs;
-- the pairs of the non-redundant forest do not depend on the order;
-- nor do those of any forest in which no interface holds two filters, or nothing is eliminated.
+- The filters poset and the linear table are determined by their pairs, and their pairs do not
+  depend on the order of the adds.
+- Nor do the pairs of the non-redundant forest, of any forest in which no interface holds two
+  filters, or in which nothing is eliminated.
+- In a forest that eliminates along branches they do. Here it is settled by the links alone, so that
+  the order of the adds does not matter (``settle_forest``).
 
 In a forest built here, the parent of a filter is the weakest filter that covers it (see
-``covering.strength``). No filter lies between the two, so no sibling covers another.
+``covering.weakest_first``). No filter lies between the two, so no sibling covers another.
 ``FiltersPoset.build`` uses ``surviving_pairs`` and ``whole_order``.
+
+The links of some rows are found without those of others: so whoever divides the rows among many
+workers gets the links that one would find.
 """
 
 from __future__ import annotations
@@ -19,8 +23,17 @@ from typing import Any, Final
 
 import numpy as np
 
-from posetlib.array_types import IntArray, Words
-from posetlib.arrays.covering import BLOCK, Block, minimal_by_group, strength
+from posetlib.array_types import BoolArray, IntArray, Words
+from posetlib.arrays.covering import (
+    BLOCK,
+    Block,
+    distinct_rows,
+    minimal_by_group,
+    strength,
+    weakest_first,
+)
+from posetlib.arrays.edges import Outline
+from posetlib.arrays.meeting import meetings, stacked
 from posetlib.arrays.ranges import FilterRanges, Ranges
 from posetlib.bits import WORD, bit_in_word, unpacked
 
@@ -28,17 +41,28 @@ __all__ = [
     "BuiltTable",
     "build_forest",
     "build_order",
-    "is_small_enough",
+    "forest_parents",
+    "interfaces_below",
+    "node_pairs",
+    "order_parents",
+    "replayed",
+    "settle_forest",
     "surviving_pairs",
     "whole_forest",
     "whole_order",
 ]
 
-# Filters of which the full order is built at most. It takes one bit for each pair of filters: a
-# quarter of a gigabyte for this many.
+# Filters that may cover one of a group at most, to be compared by bits: an eighth of a gigabyte for
+# this many.
 _MAX_IN_ORDER: Final = 45_000
 # Filters that are compared with a block at a time, as coverers of its filters.
 _COVERERS: Final = 1024
+# Children that look for their parents together, and how many filters they look at first; then twice
+# as many, and so on.
+_CHILDREN: Final = 1024
+_FIRST_COVERERS: Final = 256
+# Interfaces of nodes that are collected at a time.
+_ENTRIES: Final = 1 << 22
 # Items of an interface that are compared with all its items at a time, to bound the memory.
 _ITEMS: Final = 64
 
@@ -57,28 +81,24 @@ class BuiltTable:
     children: IntArray
 
 
-def is_small_enough(ranges: Ranges) -> bool:
-    """Return whether the full order of these filters fits into memory."""
-    return len(ranges) <= _MAX_IN_ORDER
-
-
 def build_order(ranges: FilterRanges, interfaces: IntArray, *, local: bool = False) -> BuiltTable:
     """Return the table of filters that interfaces hold, with all links of the full order.
 
     Each row is a pair of a filter, which must be plain, and its interface. With ``local`` every
-    pair stays; otherwise an interface keeps only the filters that none of its others covers. O(n²)
-    pairs of filters are compared, 64 at a time.
+    pair stays; otherwise an interface keeps only the filters that none of its others covers.
     """
     made, filters = _pairs_of(ranges, interfaces, local)
     made.parents, made.children = whole_order(filters)
     return made
 
 
-def build_forest(ranges: FilterRanges, interfaces: IntArray, *, local: bool = False) -> BuiltTable:
+def build_forest(
+    ranges: FilterRanges, interfaces: IntArray, *, local: bool = False, along_paths: bool = False
+) -> BuiltTable:
     """Return the table of filters that interfaces hold, as a forest.
 
-    Arguments are those of ``build_order``. Each filter is compared with stronger ones until one
-    covers it.
+    Arguments are those of ``build_order``. With ``along_paths``, an interface keeps the filters
+    that none of its others covers along their branch (see ``settle_forest``).
 
     >>> from posetlib.arrays import Vocabulary, encode_filters
     >>> from posetlib.filters import parse_filter
@@ -88,118 +108,252 @@ def build_forest(ranges: FilterRanges, interfaces: IntArray, *, local: bool = Fa
     >>> made.parents.tolist(), made.children.tolist()
     ([2, 0], [1, 2])
     """
-    made, filters = _pairs_of(ranges, interfaces, local)
+    made, filters = _pairs_of(ranges, interfaces, local or along_paths)
     made.parents, made.children = whole_forest(filters)
-    return made
+    return settle_forest(made, filters) if along_paths else made
 
 
 def _pairs_of(
-    ranges: FilterRanges, interfaces: IntArray, local: bool
+    ranges: FilterRanges, interfaces: IntArray, every: bool
 ) -> tuple[BuiltTable, FilterRanges]:
     """Return a table without links, and the filters of its nodes."""
-    first, node = _distinct(ranges)
-    kept = np.arange(len(ranges)) if local else minimal_by_group(ranges, interfaces)
+    if every:
+        return node_pairs(ranges, interfaces)[:2]
     # Only filters that an interface still holds become nodes.
-    used, nodes = np.unique(node[kept], return_inverse=True)
-    nothing = np.zeros(0, np.int64)
-    made = BuiltTable(first[used], *_pairs(nodes, interfaces[kept]), nothing, nothing)
-    return made, ranges.take(first[used])
+    kept = minimal_by_group(ranges, interfaces)
+    made, filters, _ = node_pairs(ranges.take(kept), interfaces[kept])
+    made.rows = kept[made.rows]
+    return made, filters
 
 
-def _distinct(ranges: FilterRanges) -> tuple[IntArray, IntArray]:
-    """Return the first row of each distinct filter, and for each row the number of its filter."""
-    keys = [each for side in (ranges.lows, ranges.highs) for each in side.values()]
-    rows = np.arange(len(ranges))
-    order = np.lexsort((rows, *keys))
-    differs = np.zeros(len(order), np.bool_)
-    differs[:1] = True
-    for key in keys:
-        differs[1:] |= key[order][1:] != key[order][:-1]
-    first = order[differs]
-    which = np.empty(len(order), np.int64)
-    which[order] = np.cumsum(differs) - 1
-    # Number the filters in the order of their first rows.
-    number = np.empty(len(first), np.int64)
-    by_row = np.argsort(first)
-    number[by_row] = np.arange(len(first))
-    return first[by_row], number[which]
+def node_pairs(
+    ranges: FilterRanges, interfaces: IntArray
+) -> tuple[BuiltTable, FilterRanges, IntArray]:
+    """Return a table of pairs without links, the filters of its nodes, and the row of each pair.
 
-
-def _pairs(nodes: IntArray, interfaces: IntArray) -> tuple[IntArray, IntArray]:
-    """Return each pair once, in order of the nodes, then in the order given."""
-    rows = np.arange(len(nodes))
-    order = np.lexsort((rows, interfaces, nodes))
+    Nodes are in the order of their first rows. A pair that comes twice is held once.
+    """
+    first, nodes = distinct_rows(ranges)
+    order = np.lexsort((np.arange(len(nodes)), interfaces, nodes))
     new = np.ones(len(order), np.bool_)
     new[1:] = (np.diff(nodes[order]) != 0) | (np.diff(interfaces[order]) != 0)
-    chosen = np.sort(order[new])
-    chosen = chosen[np.argsort(nodes[chosen], kind="stable")]
-    return nodes[chosen], interfaces[chosen]
+    # In order of the nodes, then in the order given.
+    rows = np.sort(order[new])
+    rows = rows[np.argsort(nodes[rows], kind="stable")]
+    nothing = np.zeros(0, np.int64)
+    made = BuiltTable(first, nodes[rows], interfaces[rows], nothing, nothing)
+    return made, ranges.take(first), rows
+
+
+# -- links -----------------------------------------------------------------------------------------
 
 
 def whole_forest(filters: Ranges) -> tuple[IntArray, IntArray]:
     """Return the edges of a forest, as parents and children: the weakest coverer of each filter."""
-    power = strength(filters)
-    order = np.argsort(power, kind="stable")
-    parent = np.full(len(filters), -1)
-    for start in range(0, len(order), BLOCK):
-        left = order[start : start + BLOCK]
-        block = Block(filters.take(left))
-        # A filter that covers another one is stronger, so it comes later in this order.
-        at = start
-        while at < len(order) and len(left):
-            chunk = order[at : at + _COVERERS]
-            at += len(chunk)
-            bits = block.covered(filters, chunk)
-            _clear_self(bits, chunk, left)
-            found = np.flatnonzero(unpacked(np.bitwise_or.reduce(bits, axis=0), block.count))
-            if not len(found):
-                continue
-            # The first coverer in the chunk is the weakest: the first 1 in a column of bits.
-            is_covered = bits[:, found // WORD] & bit_in_word(found) != 0
-            weakest = is_covered.argmax(axis=0)
-            open_ = parent[left[found]] < 0
-            parent[left[found[open_]]] = chunk[weakest[open_]]
-            # A new block of the filters without a parent, when these are less than half.
-            if 2 * len(found) > len(left):
-                left = left[parent[left] < 0]
-                block = Block(filters.take(left))
+    parent = forest_parents(filters, np.arange(len(filters)))
     children = np.flatnonzero(parent >= 0)
     return parent[children], children
 
 
-def _clear_self(bits: Words, chunk: IntArray, left: IntArray) -> None:
+def whole_order(filters: Ranges) -> tuple[IntArray, IntArray]:
+    """Return the edges of the full order, as parents and children; all filters are distinct."""
+    return order_parents(filters, np.arange(len(filters)))
+
+
+def forest_parents(filters: Ranges, rows: IntArray) -> IntArray:
+    """Return the parent of each of some rows in the forest of all filters, -1 for a root.
+
+    The parent is the weakest filter that covers it (see ``covering.weakest_first``). All filters
+    are distinct, and plain.
+
+    >>> from posetlib.arrays import Vocabulary, encode_filters
+    >>> from posetlib.filters import parse_filter
+    >>> texts = "x in [0, 9]", "x = 3", "x in [0, 5]"
+    >>> filters = encode_filters([parse_filter(text) for text in texts], Vocabulary())
+    >>> forest_parents(filters, np.array([0, 1])).tolist()
+    [-1, 2]
+    """
+    order = weakest_first(filters)
+    ranked, own = filters.take(order), filters.take(rows)
+    place = np.empty(len(order), np.int64)
+    place[order] = np.arange(len(order))
+    place = place[rows]
+    parent = np.full(len(rows), -1)
+    for some, coverers in meetings(own, ranked, _CHILDREN):
+        # What covers a filter comes after it.
+        at = int(np.searchsorted(coverers, place[some].min(), side="right"))
+        left, step = some, _FIRST_COVERERS
+        block = Block(own.take(left))
+        while at < len(coverers) and len(left):
+            chunk = coverers[at : at + step]
+            at, step = at + len(chunk), min(2 * step, BLOCK)
+            bits = block.covered(ranked, chunk)
+            _clear_self(bits, chunk, place[left])
+            found = np.flatnonzero(unpacked(np.bitwise_or.reduce(bits, axis=0), block.count))
+            found = found[parent[left[found]] < 0]
+            if not len(found):
+                continue
+            # The first coverer in the chunk is the weakest: the first 1 in a column of bits.
+            is_covered = bits[:, found // WORD] & bit_in_word(found) != 0
+            parent[left[found]] = order[chunk[is_covered.argmax(axis=0)]]
+            # A new block of the filters without a parent, when these are less than half.
+            still = left[parent[left] < 0]
+            if 2 * len(still) < block.count:
+                left = still
+                block = Block(own.take(left))
+    return parent
+
+
+def _clear_self(bits: Words, chunk: IntArray, places: IntArray) -> None:
     """Clear the bits that say that a filter covers itself."""
-    _, mine, theirs = np.intersect1d(chunk, left, return_indices=True)
+    _, mine, theirs = np.intersect1d(chunk, places, return_indices=True)
     bits[mine, theirs // WORD] &= ~bit_in_word(theirs)
 
 
-def whole_order(filters: Ranges) -> tuple[IntArray, IntArray]:
-    """Return the edges of the full order, as parents and children; all filters are distinct.
+def order_parents(filters: Ranges, rows: IntArray) -> tuple[IntArray, IntArray]:
+    """Return the edges that lead to some rows in the full order of all filters.
 
-    Of the filters that a filter covers, the strongest is its child, and no filter that this child
-    covers is. The strongest filter of the rest is the next child, and so on. The sets of filters
-    are bits of Python integers, the strongest filter first. Memory: n² / 8 bytes.
+    That is parents and children, both as rows of the filters; all filters are distinct, and plain.
+    Of the filters that cover a filter, the weakest is its parent, and no filter that covers this
+    parent is. The weakest filter of the rest is the next parent, and so on. Memory: a bit for each
+    pair of filters that may cover one of a group of rows.
     """
-    order = np.argsort(-strength(filters), kind="stable")
-    ranked = filters.take(order)
-    below = [0] * len(order)
-    for start in range(0, len(order), BLOCK):
-        rows = np.arange(start, min(start + BLOCK, len(order)))
-        block = Block(ranked.take(rows))
-        for chunk in range(0, rows[-1] + 1, _COVERERS):
-            some = np.arange(chunk, min(chunk + _COVERERS, rows[-1] + 1))
-            for row, bits in zip(some.tolist(), block.covered(ranked, some), strict=True):
-                below[row] |= int.from_bytes(bits.tobytes(), "little") << start
-    parents: list[int] = []
-    children: list[int] = []
-    for row, covered in enumerate(below):
-        left = covered & ~(1 << row)
+    order = np.argsort(strength(filters), kind="stable")
+    ranked, own = filters.take(order), filters.take(rows)
+    place = np.empty(len(order), np.int64)
+    place[order] = np.arange(len(order))
+    parents: list[IntArray] = []
+    children: list[IntArray] = []
+    for some, coverers in meetings(own, ranked, BLOCK, most=_MAX_IN_ORDER):
+        chosen = np.searchsorted(coverers, place[rows[some]])
+        find = _parents_by_bits if len(coverers) <= _MAX_IN_ORDER else _parents_one_by_one
+        found, counts = find(ranked.take(coverers), chosen)
+        parents.append(order[coverers[found]])
+        children.append(np.repeat(rows[some], counts))
+    nothing = [np.zeros(0, np.int64)]
+    return np.concatenate(parents or nothing), np.concatenate(children or nothing)
+
+
+def _parents_by_bits(ranked: Ranges, rows: IntArray) -> tuple[IntArray, IntArray]:
+    """Return the parents of some rows, one row after the other, and how many each has.
+
+    The weakest filters come first. The sets of the filters that cover a filter are bits of Python
+    integers: n² / 16 bytes.
+    """
+    # With low and high ends exchanged, an item covers those that it is covered by.
+    turned = Ranges(ranked.highs, ranked.lows, len(ranked))
+    above = [0] * len(ranked)
+    for start in range(0, len(ranked), BLOCK):
+        stop = min(start + BLOCK, len(ranked))
+        block = Block(turned.take(np.arange(start, stop)))
+        for chunk in range(0, stop, _COVERERS):
+            some = np.arange(chunk, min(chunk + _COVERERS, stop))
+            for row, bits in zip(some.tolist(), block.covered(turned, some), strict=True):
+                above[row] |= int.from_bytes(bits.tobytes(), "little") << start
+    found: list[int] = []
+    counts: list[int] = []
+    for row in rows.tolist():
+        left = above[row] & ~(1 << row)
+        before = len(found)
         while left:
-            child = (left & -left).bit_length() - 1
-            parents.append(row)
-            children.append(child)
-            left &= ~below[child]
-    return order[np.array(parents, np.int64)], order[np.array(children, np.int64)]
+            parent = (left & -left).bit_length() - 1
+            found.append(parent)
+            left &= ~above[parent]
+        counts.append(len(found) - before)
+    return np.array(found, np.int64), np.array(counts, np.int64)
+
+
+def _parents_one_by_one(ranked: Ranges, rows: IntArray) -> tuple[IntArray, IntArray]:
+    """Return what ``_parents_by_bits`` returns, in O(n) memory."""
+    ends = stacked(ranked, list(ranked.lows))
+    found: list[int] = []
+    counts: list[int] = []
+    for row in rows.tolist():
+        own = ends[:, row : row + 1]
+        left = np.flatnonzero((ends <= own).all(axis=0) & (ends < own).any(axis=0))
+        theirs = ends[:, left]
+        before = len(found)
+        while len(left):
+            found.append(int(left[0]))
+            rest = (theirs > theirs[:, :1]).any(axis=0)
+            left, theirs = left[rest], theirs[:, rest]
+        counts.append(len(found) - before)
+    return np.array(found, np.int64), np.array(counts, np.int64)
+
+
+# -- interfaces along the branches of a forest -----------------------------------------------------
+
+
+def settle_forest(made: BuiltTable, filters: Ranges) -> BuiltTable:
+    """Return a forest in which no interface holds two filters along one branch.
+
+    An interface that holds a filter releases all below it. Filters that no interface holds any more
+    go, and their children find the weakest coverer of those that are left; and so on, until nothing
+    changes. ``filters`` are those of the nodes.
+    """
+    while True:
+        count = len(made.rows)
+        outline = Outline(np.arange(count), made.parents, made.children)
+        left = ~_held_above(*outline.intervals(), made.pair_nodes, made.pair_interfaces)
+        if left.all():
+            return made
+        nodes, interfaces = made.pair_nodes[left], made.pair_interfaces[left]
+        used, numbers = np.unique(nodes, return_inverse=True)
+        filters = filters.take(used)
+        new = np.full(count, -1)
+        new[used] = np.arange(len(used))
+        above = np.full(count, -1)
+        above[made.children] = made.parents
+        parent = np.where(above[used] >= 0, new[above[used]], -1)
+        orphans = np.flatnonzero((above[used] >= 0) & (parent < 0))
+        parent[orphans] = forest_parents(filters, orphans)
+        children = np.flatnonzero(parent >= 0)
+        made = BuiltTable(made.rows[used], numbers, interfaces, parent[children], children)
+
+
+def _held_above(
+    enter: IntArray, leave: IntArray, nodes: IntArray, interfaces: IntArray
+) -> BoolArray:
+    """Return which pairs have their interface at a node above, too: O(n log n).
+
+    Of the nodes that a walk entered before, one is above exactly if it is not left yet.
+    """
+    order = np.lexsort((enter[nodes], interfaces))
+    ends = leave[nodes[order]]
+    group = np.cumsum(np.diff(interfaces[order], prepend=interfaces[order][:1]) != 0)
+    # One running maximum for all groups: each later one lies beyond those before it.
+    span = int(leave.max(initial=0)) + 1
+    last = np.maximum.accumulate(ends + group * span)
+    before = np.concatenate([[0], last[:-1]]) - group * span
+    result = np.zeros(len(nodes), np.bool_)
+    result[order] = before > enter[nodes[order]]
+    return result
+
+
+def interfaces_below(made: BuiltTable, nodes: IntArray) -> tuple[IntArray, IntArray]:
+    """Return the interfaces that hold something below some nodes of a forest.
+
+    The first array has, for each interface, which of ``nodes`` it is found below, as an index; both
+    are in ascending order. O(pairs below the nodes), in portions.
+    """
+    enter, leave = Outline(np.arange(len(made.rows)), made.parents, made.children).intervals()
+    order = np.argsort(enter[made.pair_nodes], kind="stable")
+    when, interfaces = enter[made.pair_nodes][order], made.pair_interfaces[order]
+    start = np.searchsorted(when, enter[nodes], side="right")
+    length = np.searchsorted(when, leave[nodes]) - start
+    portion = np.cumsum(length) // _ENTRIES
+    at: list[IntArray] = []
+    found: list[IntArray] = []
+    span = int(interfaces.max(initial=0)) + 1
+    cuts = np.flatnonzero(np.diff(portion)) + 1
+    for some in np.split(np.arange(len(nodes)), cuts):
+        lengths = length[some]
+        offsets = np.repeat(start[some] - np.cumsum(lengths) + lengths, lengths)
+        held = interfaces[offsets + np.arange(len(offsets))]
+        both = np.unique(np.repeat(some, lengths) * span + held)
+        at.append(both // span)
+        found.append(both % span)
+    return np.concatenate(at), np.concatenate(found)
 
 
 # -- in order of the adds --------------------------------------------------------------------------
@@ -215,7 +369,7 @@ def surviving_pairs(
     items that none of its other items covers: an item is released when an item comes that covers
     it, and is not added after such an item. O(k²) for an interface with k items.
     """
-    ends = _stacked(ranges)
+    ends = stacked(ranges, list(ranges.lows))
     moments: dict[Hashable, dict[int, int]] = {}
     for moment, (number, interface) in enumerate(pairs):
         moments.setdefault(interface, {}).setdefault(number, moment)
@@ -260,10 +414,37 @@ def _released(ends: Any, came: dict[int, int]) -> list[float]:
     return until
 
 
-def _stacked(ranges: Ranges) -> Any:
-    """Return the low ends, and the high ends with a minus, as rows with one column for each item.
+def replayed(ranges: FilterRanges, adds: BoolArray, *, eliminates: bool) -> tuple[IntArray, bool]:
+    """Return what one interface holds after adds and removals in turn, and whether all stayed.
 
-    So an item covers another one exactly if it is greater in no row.
+    Row by row a plain filter is added or removed. The result has the row of the add for each filter
+    that is held. If the interface ``eliminates``, it holds no filter that another of its own
+    covers. The second value is whether no add met a filter that covers it or that it covers: then
+    it does not matter where in a table the interface eliminates. O(k) for each row, where k filters
+    are held.
     """
-    rows = [*ranges.lows.values(), *(-high for high in ranges.highs.values())]
-    return np.array(rows) if rows else np.zeros((0, len(ranges)))
+    ends = stacked(ranges, list(ranges.lows))
+    _, number = distinct_rows(ranges)
+    held: dict[int, int] = {}
+    rows = np.zeros(0, np.int64)
+    clean = True
+    for row, (which, is_add) in enumerate(zip(number.tolist(), adds.tolist(), strict=True)):
+        if not is_add:
+            gone = held.pop(which, None)
+            if gone is not None:
+                rows = rows[rows != gone]
+        elif which not in held:
+            own, theirs = ends[:, row : row + 1], ends[:, rows]
+            if eliminates:
+                if (theirs <= own).all(axis=0).any():
+                    clean = False
+                    continue
+                covered = (theirs >= own).all(axis=0)
+                if covered.any():
+                    clean = False
+                    for each in number[rows[covered]].tolist():
+                        del held[each]
+                    rows = rows[~covered]
+            held[which] = row
+            rows = np.append(rows, row)
+    return np.sort(rows), clean

@@ -16,19 +16,23 @@ from typing import Any, Final
 import numpy as np
 
 from posetlib.array_types import BoolArray, IntArray, Words
-from posetlib.arrays.ranges import FilterRanges, Ranges, no_constraint
+from posetlib.arrays.meeting import meetings
+from posetlib.arrays.ranges import FilterRanges, Ranges, joined, no_constraint
 from posetlib.bits import WORD, bit_in_word, bit_pairs, full_sets, packed, unpacked
 
 __all__ = [
     "BLOCK",
     "Block",
+    "beaten_rows",
     "bit_pairs",
     "covered_rows",
     "covering_pairs",
     "covers_rowwise",
+    "distinct_rows",
     "minimal",
     "minimal_by_group",
     "strength",
+    "weakest_first",
 ]
 
 #: Filters in a block at most. A table of this many filters has up to 4096 rows of 512 bytes, that
@@ -36,8 +40,11 @@ __all__ = [
 BLOCK: Final = 4096
 # Filters that are compared with a block at a time, as coverers of its filters.
 _COVERERS: Final = 1024
-# Filters in the first block of ``minimal``; each further block is twice as large, up to BLOCK.
+# Filters that are close together, and are compared with the same others.
+_GROUP: Final = 1024
+# Filters in the first block of ``minimal``; each further block is twice as large, up to the last.
 _FIRST_BLOCK: Final = 256
+_LAST_BLOCK: Final = 1 << 17
 
 
 class Block:
@@ -144,21 +151,21 @@ def covered_rows(coverers: FilterRanges, covered: FilterRanges) -> BoolArray:
     array([ True, False])
     """
     result = np.zeros(len(covered), np.bool_)
-    for part in _blocks(len(covered)):
-        result[part] = _any_covers(coverers, covered.take(np.arange(part.start, part.stop)))
+    for rows, some in meetings(covered, coverers, _GROUP):
+        result[rows] = _any_covers(coverers, some, covered.take(rows))
     return result
 
 
-def _any_covers(coverers: FilterRanges, some: FilterRanges) -> BoolArray:
-    """Return which of at most BLOCK filters are covered by at least one of the coverers.
+def _any_covers(coverers: FilterRanges, rows: IntArray, some: FilterRanges) -> BoolArray:
+    """Return which of a few filters are covered by at least one row of the coverers.
 
     When more than half of the filters left are found covered, a new block is made of the others.
     """
     left = np.arange(len(some))
     covered = np.zeros(len(some), np.bool_)
     block = Block(some)
-    for part in _blocks(len(coverers), _COVERERS):
-        bits = block.covered(coverers, np.arange(part.start, part.stop))
+    for part in _blocks(len(rows), _COVERERS):
+        bits = block.covered(coverers, rows[part])
         hit = unpacked(np.bitwise_or.reduce(bits, axis=0), block.count)
         covered[left[hit]] = True
         if 2 * np.count_nonzero(hit) > len(left):
@@ -167,6 +174,96 @@ def _any_covers(coverers: FilterRanges, some: FilterRanges) -> BoolArray:
                 break
             block = Block(some.take(left))
     return covered
+
+
+def beaten_rows(
+    some: FilterRanges, ids: IntArray, others: FilterRanges, other_ids: IntArray
+) -> BoolArray:
+    """Return which filters another one beats: it covers them, and is not equivalent or older.
+
+    Of two equivalent filters, the one with the lower id is older, and filters with the same id are
+    one. So what no filter of a set beats is its minimal cover, and each part of the set may be held
+    against each other part on its own.
+
+    >>> from posetlib.filters import parse_filter
+    >>> from posetlib.arrays import Vocabulary, encode_filters
+    >>> texts = "x = 3", "x in [0, 9]", "x in [0, 9]"
+    >>> rows = encode_filters([parse_filter(text) for text in texts], Vocabulary())
+    >>> beaten_rows(rows, np.array([1, 3, 2]), rows, np.array([1, 3, 2])).tolist()
+    [True, True, False]
+    """
+    if some.all_plain and others.all_plain:
+        return _beaten_plain(some, ids, others, other_ids)
+    result = np.zeros(len(some), np.bool_)
+    for rows, them in meetings(some, others, _GROUP):
+        block = Block(some.take(rows))
+        for part in _blocks(len(them), _COVERERS):
+            found, at = bit_pairs(block.covered(others, them[part]))
+            one, other = them[part][found], rows[at]
+            newer = other_ids[one] >= ids[other]
+            hit = np.ones(len(one), np.bool_)
+            # What is older beats what it covers, and so does what covers it strictly.
+            hit[newer] = ~covers_rowwise(some.take(other[newer]), others.take(one[newer]))
+            result[other[hit]] = True
+    return result
+
+
+def _beaten_plain(
+    some: FilterRanges, ids: IntArray, others: FilterRanges, other_ids: IntArray
+) -> BoolArray:
+    """Return what ``beaten_rows`` returns, for plain filters: equivalent ones are equal."""
+    _, number = distinct_rows(joined([others, some]))
+    numbers, own = number[: len(others)], number[len(others) :]
+    # The oldest of the equal ones represents them.
+    order = np.lexsort((other_ids, numbers))
+    first = np.ones(len(order), np.bool_)
+    first[1:] = np.diff(numbers[order]) != 0
+    oldest = order[first]
+    equal = np.full(int(number.max(initial=-1)) + 1, -1)
+    equal[numbers[oldest]] = np.arange(len(oldest))
+    equal = equal[own]
+    result = equal >= 0
+    result[result] = other_ids[oldest[equal[result]]] < ids[result]
+    rest = others.take(oldest)
+    for rows, them in meetings(some, rest, _GROUP):
+        left = rows[~result[rows]]
+        if not len(left):
+            continue
+        block = Block(some.take(left))
+        for part in _blocks(len(them), _COVERERS):
+            if not len(left):
+                break
+            bits = block.covered(rest, them[part])
+            at = np.searchsorted(them[part], equal[left])
+            mine = np.flatnonzero(them[part].take(at, mode="clip") == equal[left])
+            bits[at[mine], mine // WORD] &= ~bit_in_word(mine)
+            hit = unpacked(np.bitwise_or.reduce(bits, axis=0), block.count)
+            result[left[hit]] = True
+            if 2 * np.count_nonzero(hit) > len(left):
+                left = left[~result[left]]
+                block = Block(some.take(left))
+    return result
+
+
+def distinct_rows(ranges: FilterRanges) -> tuple[IntArray, IntArray]:
+    """Return the first row of each distinct filter, and for each row the number of its filter.
+
+    Filters are numbered in the order of their first rows. Only ends are considered.
+    """
+    keys = [each for side in (ranges.lows, ranges.highs) for each in side.values()]
+    rows = np.arange(len(ranges))
+    order = np.lexsort((rows, *keys))
+    differs = np.zeros(len(order), np.bool_)
+    differs[:1] = True
+    for key in keys:
+        differs[1:] |= key[order][1:] != key[order][:-1]
+    first = order[differs]
+    which = np.empty(len(order), np.int64)
+    which[order] = np.cumsum(differs) - 1
+    number = np.empty(len(first), np.int64)
+    by_row = np.argsort(first)
+    number[by_row] = np.arange(len(first))
+    return first[by_row], number[which]
 
 
 def covering_pairs(
@@ -225,6 +322,27 @@ def strength(ranges: Ranges) -> IntArray:
     return total
 
 
+def weakest_first(ranges: Ranges) -> IntArray:
+    """Return the rows in an order in which every filter comes before those that cover it.
+
+    Of any two filters the order is the same whatever other filters there are: first those that
+    constrain more attributes, then those with narrower ranges, and then by the ends themselves.
+    O(n log n).
+    """
+    free = np.zeros(len(ranges), np.int64)
+    width = np.zeros(len(ranges), np.float64)
+    keys: list[Any] = []
+    for axis in sorted(ranges.lows):
+        low, high = ranges.lows[axis], ranges.highs[axis]
+        is_free = low == no_constraint(low)
+        free += is_free
+        # Rounded, a wider range is still no narrower. Where it makes no difference, ends decide.
+        spread = high.astype(np.float64) - low.astype(np.float64)
+        width += np.where(is_free, 0.0, spread)
+        keys += [high, -low if low.dtype.kind == "f" else ~low]
+    return np.lexsort((*keys, width, free))
+
+
 def minimal(ranges: FilterRanges, ids: IntArray) -> IntArray:
     """Return the rows that no other filter covers; of equivalent filters that with the lowest id.
 
@@ -246,9 +364,9 @@ def minimal(ranges: FilterRanges, ids: IntArray) -> IntArray:
     while start < len(order):
         some = order[start : start + size]
         start += size
-        size = min(2 * size, BLOCK)
+        size = min(2 * size, _LAST_BLOCK)
         if len(kept):
-            some = some[~_any_covers(ranges.take(kept), ranges.take(some))]
+            some = some[~covered_rows(ranges.take(kept), ranges.take(some))]
         kept = np.concatenate([kept, _without_covered(ranges, some, ids)])
     if not ranges.plain[kept].all():
         # A filter that is not plain may cover one that came before it, because strength considers
@@ -294,18 +412,6 @@ def _distinct(ranges: FilterRanges, ids: IntArray) -> IntArray:
 
 
 def _without_covered(ranges: FilterRanges, rows: IntArray, ids: IntArray) -> IntArray:
-    """Return the rows that no other of them covers; of two equivalent rows that with the lower id.
-
-    If all are plain, no two of them are equivalent: ``_distinct`` has left one of each.
-    """
-    some = ranges.take(rows)
-    own = ids[rows]
-    covered = np.zeros(len(rows), np.bool_)
-    for one, other in covering_pairs(some, some, own, own):
-        if some.all_plain:
-            covered[other] = True
-            continue
-        for f, g in zip(one.tolist(), other.tolist(), strict=True):
-            if own[f] < own[g] or not some.filter(g).covers(some.filter(f)):
-                covered[g] = True
-    return rows[~covered]
+    """Return the rows that none of them covers but themselves; of equivalent rows the oldest."""
+    some, own = ranges.take(rows), ids[rows]
+    return rows[~beaten_rows(some, own, some, own)]
