@@ -29,6 +29,7 @@ from posetlib.filters import (
 )
 from posetlib.graph import Change, Counters
 from posetlib.matching import BitmapMatcher, CountingMatcher
+from posetlib.merging import UnionCover, union_covers
 from posetlib.routing import Router, Update
 from posetlib.search import MatchAccount, Relation
 from posetlib.simulation import Audit, Event, Hop, Network, Publication
@@ -99,6 +100,7 @@ __all__ = [
     "Table",
     "Trace",
     "TypeHierarchy",
+    "UnionCover",
     "UnknownEntryError",
     "UnknownNeighbourError",
     "Update",
@@ -115,6 +117,7 @@ __all__ = [
     "set_covers",
     "structure_named",
     "structure_names",
+    "union_covers",
     "unregister_constraint",
 ]
 
