@@ -29,7 +29,7 @@ from posetlib.filters import (
 )
 from posetlib.graph import Change, Counters
 from posetlib.matching import BitmapMatcher, CountingMatcher
-from posetlib.merging import UnionCover, union_covers
+from posetlib.merging import MergedSet, RootMerger, UnionCover, merge_all, union_covers
 from posetlib.routing import Router, Update
 from posetlib.search import MatchAccount, Relation
 from posetlib.simulation import Audit, Event, Hop, Network, Publication
@@ -82,6 +82,7 @@ __all__ = [
     "InvariantError",
     "LinearTable",
     "MatchAccount",
+    "MergedSet",
     "Merger",
     "MessageError",
     "Network",
@@ -92,6 +93,7 @@ __all__ = [
     "Promises",
     "Publication",
     "Relation",
+    "RootMerger",
     "Router",
     "Shape",
     "Snapshot",
@@ -111,6 +113,7 @@ __all__ = [
     "forwards_sets",
     "make_table",
     "merge",
+    "merge_all",
     "parse_filter",
     "register_constraint",
     "register_structure",

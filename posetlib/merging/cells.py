@@ -60,6 +60,8 @@ def cells_of(own: Constraint, others: Sequence[Constrained], unconstrained: int)
     >>> [(cell.accepting, cell.example()) for cell in found.kept]
     [(0, 5)]
     """
+    if own.__class__ is Numbers:  # by far the most common
+        return _of_one_domain(own, others, unconstrained)
     if isinstance(own, Exists):
         return _of_all_domains(own, others, unconstrained)
     names = own.finite_strings()
@@ -70,30 +72,24 @@ def cells_of(own: Constraint, others: Sequence[Constrained], unconstrained: int)
 
 def _of_one_domain(own: Constraint, others: Sequence[Constrained], always: int) -> Cells:
     """Divide the values of a constraint on numbers, strings, booleans or sets."""
+    inside = 1 << _bits_needed(others, always)
+    if own.__class__ is Numbers:
+        return Cells(_of_numbers(own, others, always, inside))  # type: ignore[arg-type]
     if isinstance(own, Booleans):
         return Cells(_of_values(sorted(own.values), own, others, always))
     if isinstance(own, MultiValues):
         return _of_sets(own, others, always)
     pairs = _string_pairs(own)
-    if not isinstance(own, Numbers) and pairs is None:
-        always |= _covering(own, others)
-        return Cells([Cell(always, own.example)])
-    reals: list[tuple[Any, int]] = []
-    runs: list[tuple[Any, int]] = []
-    inside = 1 << _bits_needed(others, always)
-    for bit, constraint in (*others, (inside, own)):
-        if isinstance(own, Numbers) and isinstance(constraint, Numbers):
-            reals += [(cut, bit) for pair in constraint.intervals for cut in pair]
-            runs += [(cut, bit) for pair in constraint.runs for cut in _cuts_around(*pair)]
-            continue
+    if pairs is None:
+        return Cells([Cell(always | _covering(own, others), own.example)])
+    cuts = [(cut, inside) for pair in pairs for cut in pair]
+    for bit, constraint in others:
         theirs = _string_pairs(constraint)
-        if pairs is not None and theirs is not None:
-            reals += [(cut, bit) for pair in theirs for cut in pair]
+        if theirs is not None:
+            cuts += [(cut, bit) for pair in theirs for cut in pair]
         elif constraint.covers(own):
             always |= bit
-    if pairs is not None:
-        return Cells(_swept_strings(reals, inside, always))
-    return Cells(_swept_numbers(reals, runs, inside, always))
+    return Cells(_swept_strings(cuts, inside, always))
 
 
 def _of_all_domains(own: Exists, others: Sequence[Constrained], always: int) -> Cells:
@@ -152,6 +148,24 @@ def _of_values(
 
 
 # -- lines -----------------------------------------------------------------------------------------
+
+
+def _of_numbers(
+    own: Numbers, others: Sequence[Constrained], always: int, inside: int
+) -> list[Cell]:
+    """Return the cells of a constraint on numbers."""
+    reals: list[tuple[Any, int]] = []
+    runs: list[tuple[Any, int]] = []
+    for bit, constraint in (*others, (inside, own)):
+        if constraint.__class__ is not Numbers:
+            if constraint.covers(own):
+                always |= bit
+        elif constraint.is_number_range:
+            reals += (((constraint.low, 0), bit), ((constraint.high, 1), bit))
+        else:
+            reals += [(cut, bit) for pair in constraint.intervals for cut in pair]  # type: ignore[attr-defined]
+            runs += [(cut, bit) for pair in constraint.runs for cut in _cuts_around(*pair)]  # type: ignore[attr-defined]
+    return _swept_numbers(reals, runs, inside, always)
 
 
 def _swept_strings(cuts: list[tuple[Any, int]], inside: int, always: int) -> list[Cell]:
@@ -245,17 +259,25 @@ def _number_between(low: Any, high: Any, whole: bool | None) -> Any:
             first = _integer_after(low)
             if high[0] == math.inf:
                 return first
-            middle = math.floor((Fraction(low[0]) + Fraction(high[0])) / 2)
+            middle = math.floor(_middle(low[0], high[0]))
             return max(first, min(middle, _integer_after(high) - 1))
     if low[0] == -math.inf:
         return Fraction(1, 2) if high[0] == math.inf else math.floor(high[0]) - Fraction(1, 2)
     if high[0] == math.inf:
         return math.floor(low[0]) + Fraction(3, 2)
-    a, b = Fraction(low[0]), Fraction(high[0])
-    middle = (a + b) / 2
-    if middle.denominator == 1:  # less than one below an integer there is no other
-        middle -= min(Fraction(1, 2), (middle - a) / 2)
+    middle = _middle(low[0], high[0])
+    if integral(middle):  # less than one below an integer there is no other
+        middle -= min(Fraction(1, 2), (middle - Fraction(low[0])) / 2)
     return exact(middle)
+
+
+def _middle(low: Any, high: Any) -> Any:
+    """Return a number strictly between two numbers: the middle one, as exactly as it takes."""
+    if low.__class__ is float and high.__class__ is float:
+        middle = low / 2 + high / 2
+        if low < middle < high:
+            return middle
+    return (Fraction(low) + Fraction(high)) / 2
 
 
 # -- sets ------------------------------------------------------------------------------------------

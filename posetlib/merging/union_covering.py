@@ -40,9 +40,7 @@ class UnionCover:
         return self.covered
 
 
-def union_covers(
-    filters: Iterable[Filter], f: Filter, *, limit: int = DEFAULT_LIMIT
-) -> UnionCover:
+def union_covers(filters: Iterable[Filter], f: Filter, *, limit: int = DEFAULT_LIMIT) -> UnionCover:
     """Return whether every notification that f matches is matched by one of the filters.
 
     The answer True is always right. False is right if there is a ``witness``. It is exact for
@@ -58,7 +56,7 @@ def union_covers(
     >>> bool(union_covers([left, right], parse_filter("x in [3, 7] and y in [1, 2]")))
     True
     >>> union_covers([left, right], parse_filter("x in [3, 7] and y in [0, 2]")).witness
-    {'x': 3, 'y': 0}
+    {'x': 4, 'y': 0}
     """
     if not isinstance(f, Filter):
         raise TypeError(f"a filter is covered by filters, not {type(f).__name__}")
@@ -101,7 +99,9 @@ def _roots_meeting(table: Table[Filter], f: Filter) -> Iterable[Filter]:
 
 
 def _may_help(one: Filter, f: Filter) -> bool:
-    return one.overlaps(f) and all(f.get(name) is not None for name in one.attributes)
+    if one._schema is not f._schema and any(f.get(name) is None for name in one.attributes):
+        return False
+    return one.overlaps(f)
 
 
 class _Search:
@@ -186,9 +186,7 @@ class _Search:
         assert self._witness is not None, "a box was found"
         firsts = [cells[0] for cells in self._cells[len(self._witness) :]]
         chosen = chain(self._witness, firsts)
-        values = {
-            name: cell.example() for name, cell in zip(self._names, chosen, strict=True)
-        }
+        values = {name: cell.example() for name, cell in zip(self._names, chosen, strict=True)}
         if MISSING in values.values():
             return None
         made = {name: values[name] for name in self._f.attributes}

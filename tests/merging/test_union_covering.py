@@ -38,9 +38,7 @@ def union_covers(filters: Sequence[Meaning], f: Meaning) -> bool:
     return _boxes_covered(list(mine), mine, helpful)
 
 
-def _boxes_covered(
-    names: list[str], mine: Mapping[str, int], alive: list[dict[str, int]]
-) -> bool:
+def _boxes_covered(names: list[str], mine: Mapping[str, int], alive: list[dict[str, int]]) -> bool:
     if not names:
         return bool(alive)
     name, rest = names[0], names[1:]
@@ -65,9 +63,7 @@ def questions(draw: Any, kinds: Sequence[Kind]) -> tuple[list[Meaning], Meaning]
     filters: list[Meaning] = []
     # A division of f by atoms and their opposites, some of it missing, and some filters at random.
     for _ in range(draw(st.integers(0, 4))):
-        filters.append(
-            {name: draw(kind[name].exprs) for name in names if draw(st.integers(0, 3))}
-        )
+        filters.append({name: draw(kind[name].exprs) for name in names if draw(st.integers(0, 3))})
     name = draw(st.sampled_from(names))
     first, second = draw(kind[name].atoms), draw(kind[name].atoms)
     filters.append({**f, name: ("or", first, second)})

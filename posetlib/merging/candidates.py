@@ -1,0 +1,221 @@
+"""Which filters may merge with another one: from an index, never from all of them.
+
+Two filters merge perfectly if they differ in one attribute. [G] finds such filters by counting the
+constraints that they share (see ``counting``); here the constraints but one are a key, so that the
+filters to merge with are found by one look-up for each attribute.
+
+Two filters merge imperfectly with a small loss if they lie near each other. Each is entered with
+its ranges widened, and the filters to merge with are those whose widened ranges meet.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Iterable, Iterator, Mapping
+from itertools import count
+from typing import Any, Final, Protocol
+
+from posetlib.constraints import Numbers
+from posetlib.filters.filter import Filter
+from posetlib.graph.nodes import Node
+from posetlib.search.sieve import Sieve
+from posetlib.tables.filter_boxes import FilterBoxes
+
+__all__ = [
+    "ByAttributes",
+    "ByEqualConstraints",
+    "ByNearness",
+    "Candidates",
+    "OverlapIndex",
+    "as_float",
+    "candidates_for",
+]
+
+# With fewer filters than this, all of them are returned: that is faster than a sieve.
+_FEW: Final = 40
+
+
+class Candidates(Protocol):
+    """An index of filters that finds those with which another filter may merge."""
+
+    def add(self, f: Filter) -> None:
+        """Add a filter that is not in the index."""
+
+    def remove(self, f: Filter) -> None:
+        """Remove a filter."""
+
+    def of(self, f: Filter) -> Iterable[Filter]:
+        """Return all filters but f itself that merge with f, and few others; each may come twice.
+
+        They come in the order in which they were added, or attribute by attribute in that order.
+        """
+
+
+def candidates_for(
+    *, perfect: bool, domains: Mapping[str, Any] | None, max_loss: float | None
+) -> Candidates:
+    """Return an empty index for one way of merging."""
+    if perfect:
+        return ByEqualConstraints()
+    if max_loss is None or max_loss >= 1:
+        return ByAttributes()
+    return ByNearness(max_loss, domains or {})
+
+
+class ByEqualConstraints:
+    """Finds the filters that have the same attributes, and all constraints but one in common.
+
+    To add, remove or look up a filter takes O(attributes) steps.
+
+    >>> from posetlib.filters import parse_filter
+    >>> index = ByEqualConstraints()
+    >>> index.add(parse_filter("x > 3 and y = 1"))
+    >>> index.add(parse_filter("x > 5 and y = 2"))
+    >>> list(index.of(parse_filter("x > 5 and y = 1")))
+    [Filter('x > 3 and y = 1'), Filter('x > 5 and y = 2')]
+    """
+
+    __slots__ = ("_filters",)
+
+    def __init__(self) -> None:
+        #: Attributes, the place of one of them, and the constraints on the others -> filters.
+        self._filters: dict[Hashable, dict[Filter, None]] = {}
+
+    def add(self, f: Filter) -> None:
+        for key in _keys(f):
+            self._filters.setdefault(key, {})[f] = None
+
+    def remove(self, f: Filter) -> None:
+        for key in _keys(f):
+            found = self._filters[key]
+            del found[f]
+            if not found:
+                del self._filters[key]
+
+    def of(self, f: Filter) -> Iterator[Filter]:
+        for key in _keys(f):
+            for one in self._filters.get(key, ()):
+                if one != f:
+                    yield one
+
+
+def _keys(f: Filter) -> Iterator[Hashable]:
+    """Yield a key for each attribute: what f asks of all the others."""
+    terms = tuple(term.key() for term in f.terms)
+    for i in range(len(terms)):
+        yield f.attributes, i, terms[:i] + terms[i + 1 :]
+
+
+class ByAttributes:
+    """Finds the filters that constrain the same attributes: without a bound, all of them merge."""
+
+    __slots__ = ("_filters",)
+
+    def __init__(self) -> None:
+        self._filters: dict[tuple[str, ...], dict[Filter, None]] = {}
+
+    def add(self, f: Filter) -> None:
+        self._filters.setdefault(f.attributes, {})[f] = None
+
+    def remove(self, f: Filter) -> None:
+        found = self._filters[f.attributes]
+        del found[f]
+        if not found:
+            del self._filters[f.attributes]
+
+    def of(self, f: Filter) -> Iterator[Filter]:
+        return (one for one in self._filters.get(f.attributes, ()) if one != f)
+
+
+class OverlapIndex:
+    """Filters, each entered with a filter that stands for it, found by whom these may overlap."""
+
+    __slots__ = ("_boxes", "_nodes", "_serials", "_sieve")
+
+    def __init__(self) -> None:
+        self._boxes = FilterBoxes()
+        self._nodes: dict[Filter, Node] = {}
+        self._sieve: Sieve | None = None
+        self._serials = count()
+
+    def __len__(self) -> int:
+        return len(self._nodes)
+
+    def add(self, f: Filter, shown_as: Filter) -> None:
+        """Add a filter that is not in the index: O(attributes) operations on sets."""
+        box = self._boxes.read(shown_as)
+        node = self._nodes[f] = Node(f, next(self._serials), (None, False, box))
+        if self._sieve is not None:
+            self._sieve.add(node)
+
+    def remove(self, f: Filter) -> None:
+        """Remove a filter."""
+        node = self._nodes.pop(f)
+        if self._sieve is not None:
+            self._sieve.remove(node)
+
+    def meeting(self, shown_as: Filter) -> list[Filter]:
+        """Return the filters whose stand-ins may overlap this one, in the order of adding."""
+        box = self._boxes.read(shown_as)
+        if box is None or len(self._nodes) < _FEW:
+            return list(self._nodes)
+        if self._sieve is None:
+            self._sieve = Sieve(self._nodes.values())
+        return [node.item for node in self._sieve.meeting(box)]
+
+
+class ByNearness:
+    """Finds the filters that merge imperfectly with a loss of at most ``max_loss``.
+
+    If the loss of a hull is at most L, the hull has at most (|f| + |g|) / (1 - L) of the space, so
+    on no attribute is it longer than 2 / (1 - L) times the longer of both ranges. So if each range
+    is widened on both sides by its own length times 2 / (1 - L) - 1, the ranges of f and g meet.
+    """
+
+    __slots__ = ("_by_attributes", "_domains", "_widening")
+
+    def __init__(self, max_loss: float, domains: Mapping[str, Any]) -> None:
+        self._widening = 2 / (1 - max_loss) - 1
+        self._domains = domains
+        self._by_attributes: dict[tuple[str, ...], OverlapIndex] = {}
+
+    def add(self, f: Filter) -> None:
+        self._by_attributes.setdefault(f.attributes, OverlapIndex()).add(f, self._widened(f))
+
+    def remove(self, f: Filter) -> None:
+        found = self._by_attributes[f.attributes]
+        found.remove(f)
+        if not len(found):
+            del self._by_attributes[f.attributes]
+
+    def of(self, f: Filter) -> list[Filter]:
+        index = self._by_attributes.get(f.attributes)
+        if index is None:
+            return []
+        return [one for one in index.meeting(self._widened(f)) if one != f]
+
+    def _widened(self, f: Filter) -> Filter:
+        """Return the ranges of numbers, widened; other constraints may lie anywhere."""
+        wide = {}
+        for name, term in zip(f.attributes, f.terms, strict=True):
+            domain = self._domains.get(name, _ANYWHERE)
+            # In a collection of values, ranges have no length.
+            if isinstance(term, Numbers) and isinstance(domain, tuple) and len(domain) == 2:
+                low = max(as_float(term.low), as_float(domain[0]))
+                high = min(as_float(term.high), as_float(domain[1]))
+                # Integers are counted: a run of them is one longer than its ends are apart.
+                more = (high - low + term.is_integral()) * self._widening * (1 + 1e-9)
+                if low <= high and math.isfinite(low - more) and math.isfinite(high + more):
+                    wide[name] = Numbers.interval(low - more, high + more)
+        return Filter(wide)
+
+
+_ANYWHERE: Final = (-math.inf, math.inf)
+
+
+def as_float(value: Any) -> float:
+    """Return a number as the nearest float; infinity if it is too large for one."""
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
