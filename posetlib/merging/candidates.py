@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from itertools import count
-from typing import Any, Final, Protocol
+from typing import Any, ClassVar, Final, Protocol, TypeAlias
 
 from posetlib.constraints import Numbers
 from posetlib.filters.filter import Filter
@@ -31,12 +31,16 @@ __all__ = [
     "candidates_for",
 ]
 
+#: The low and the high end of a filter on each of its attributes.
+_Ranges: TypeAlias = list[tuple[float, float]]
 # With fewer filters than this, all of them are returned: that is faster than a sieve.
 _FEW: Final = 40
 
 
 class Candidates(Protocol):
     """An index of filters that finds those with which another filter may merge."""
+
+    is_ranked: ClassVar[bool]
 
     def add(self, f: Filter) -> None:
         """Add a filter that is not in the index."""
@@ -47,7 +51,8 @@ class Candidates(Protocol):
     def of(self, f: Filter) -> Iterable[Filter]:
         """Return all filters but f itself that merge with f, and few others; each may come twice.
 
-        They come in the order in which they were added, or attribute by attribute in that order.
+        If ``is_ranked``, those with the least loss come first, as far as ranges tell. Otherwise
+        they come in the order in which they were added, or attribute by attribute in that order.
         """
 
 
@@ -76,6 +81,7 @@ class ByEqualConstraints:
     """
 
     __slots__ = ("_filters",)
+    is_ranked = False
 
     def __init__(self) -> None:
         #: Attributes, the place of one of them, and the constraints on the others -> filters.
@@ -110,6 +116,7 @@ class ByAttributes:
     """Finds the filters that constrain the same attributes: without a bound, all of them merge."""
 
     __slots__ = ("_filters",)
+    is_ranked = False
 
     def __init__(self) -> None:
         self._filters: dict[tuple[str, ...], dict[Filter, None]] = {}
@@ -167,32 +174,62 @@ class OverlapIndex:
 class ByNearness:
     """Finds the filters that merge imperfectly with a loss of at most ``max_loss``.
 
-    If the loss of a hull is at most L, the hull has at most (|f| + |g|) / (1 - L) of the space, so
-    on no attribute is it longer than 2 / (1 - L) times the longer of both ranges. So if each range
-    is widened on both sides by its own length times 2 / (1 - L) - 1, the ranges of f and g meet.
+    If the loss of a hull is at most L, the hull fills at most (|f| + |g|) / (1 - L) of the space. It
+    is as long as f and as g on all attributes, so on none is it longer than the sum of their ranges
+    divided by 1 - L. So if each range is widened on both sides by its own length times L / (1 - L),
+    the ranges of f and g meet. Integers are counted, not measured: n of them are n - 1 long, so
+    their ranges are taken one longer, and widened by 1/2 more.
     """
 
-    __slots__ = ("_by_attributes", "_domains", "_widening")
+    __slots__ = ("_by_attributes", "_domains", "_max_loss", "_ranges", "_widening")
+    is_ranked = True
 
     def __init__(self, max_loss: float, domains: Mapping[str, Any]) -> None:
-        self._widening = 2 / (1 - max_loss) - 1
+        self._max_loss = max_loss
+        self._widening = max_loss / (1 - max_loss)
         self._domains = domains
         self._by_attributes: dict[tuple[str, ...], OverlapIndex] = {}
+        self._ranges: dict[Filter, _Ranges | None] = {}
 
     def add(self, f: Filter) -> None:
         self._by_attributes.setdefault(f.attributes, OverlapIndex()).add(f, self._widened(f))
+        self._ranges[f] = self._ranges_of(f)
 
     def remove(self, f: Filter) -> None:
         found = self._by_attributes[f.attributes]
         found.remove(f)
         if not len(found):
             del self._by_attributes[f.attributes]
+        del self._ranges[f]
 
     def of(self, f: Filter) -> list[Filter]:
         index = self._by_attributes.get(f.attributes)
         if index is None:
             return []
-        return [one for one in index.meeting(self._widened(f)) if one != f]
+        mine = self._ranges_of(f)
+        ranked = []
+        for one in index.meeting(self._widened(f)):
+            theirs = self._ranges[one]
+            # A loss that ranges do not tell may be anything: the filter is tried early.
+            loss = 0.0 if mine is None or theirs is None else _estimated_loss(mine, theirs)
+            if loss <= self._max_loss + 1e-6 and one != f:
+                ranked.append((loss, len(ranked), one))
+        ranked.sort()
+        return [one for _, _, one in ranked]
+
+    def _ranges_of(self, f: Filter) -> _Ranges | None:
+        """Return the ranges of a filter that consists of ranges in known domains, else None."""
+        found = []
+        for name, term in zip(f.attributes, f.terms, strict=True):
+            domain = self._domains.get(name)
+            if not term.is_number_range or not isinstance(domain, tuple) or len(domain) != 2:
+                return None
+            low = max(as_float(term.low), as_float(domain[0]))
+            high = min(as_float(term.high), as_float(domain[1]))
+            if not low < high:
+                return None
+            found.append((low, high))
+        return found
 
     def _widened(self, f: Filter) -> Filter:
         """Return the ranges of numbers, widened; other constraints may lie anywhere."""
@@ -203,11 +240,24 @@ class ByNearness:
             if isinstance(term, Numbers) and isinstance(domain, tuple) and len(domain) == 2:
                 low = max(as_float(term.low), as_float(domain[0]))
                 high = min(as_float(term.high), as_float(domain[1]))
-                # Integers are counted: a run of them is one longer than its ends are apart.
-                more = (high - low + term.is_integral()) * self._widening * (1 + 1e-9)
+                more = (high - low) * self._widening
+                if term.is_integral():
+                    more += self._widening + 0.5
+                more += 1e-9 * (1 + abs(low) + abs(high))  # for what is rounded
                 if low <= high and math.isfinite(low - more) and math.isfinite(high + more):
                     wide[name] = Numbers.interval(low - more, high + more)
         return Filter(wide)
+
+
+def _estimated_loss(mine: _Ranges, theirs: _Ranges) -> float:
+    """Return the share of the hull of two boxes that is in neither of them."""
+    hull = one = other = both = 1.0
+    for (low, high), (low2, high2) in zip(mine, theirs, strict=True):
+        one *= high - low
+        other *= high2 - low2
+        hull *= max(high, high2) - min(low, low2)
+        both *= max(0.0, min(high, high2) - max(low, low2))
+    return 1 - (one + other - both) / hull
 
 
 _ANYWHERE: Final = (-math.inf, math.inf)

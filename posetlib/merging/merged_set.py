@@ -287,6 +287,7 @@ class MergedSet:
     def _best_merger(self, group: Group) -> tuple[Group, Group] | None:
         """Return a group to merge with, and the group that comes of it; None if none merges."""
         best: tuple[Any, Merger, Group] | None = None
+        takes_first = self._choice == "first" or self._candidates.is_ranked
         for sent in dict.fromkeys(self._candidates.of(group.filter)):
             other = self._groups[sent]
             merger = merge_again(
@@ -299,10 +300,10 @@ class MergedSet:
             )
             if merger is None:
                 continue
-            rating = _rating(merger) if self._choice == "best" else ()
+            rating = () if takes_first else _rating(merger)
             if best is None or rating < best[0]:
                 best = rating, merger, other
-            if self._choice == "first":
+            if takes_first:
                 break
         if best is None:
             return None
@@ -325,14 +326,24 @@ class MergedSet:
     ) -> None:
         """Take over groups as they were: what is sent, its components, what it covers, its loss.
 
-        The set must be empty.
+        The set must be empty. ValueError for rows that no merged set has; the set is of no use
+        then.
         """
         for sent, components, covered, loss in rows:
-            group = self._groups[sent] = Group(sent, components, loss)
+            if loss is not None and not 0 <= loss <= 1:
+                raise ValueError(f"a loss is a share between 0 and 1, not {loss!r}")
+            group = Group(sent, components, loss)
             group.covered = dict.fromkeys(covered)
+            if not group.components:
+                raise ValueError(f"{sent} is made of nothing")
             for member in group.members():
+                if not sent.covers(member) or member in self._group_of:
+                    raise ValueError(f"{member} is in two groups, or not covered by {sent}")
                 self._group_of[member] = group
-            self._order.add(sent, _HELD)
+            change = self._order.add(sent, _HELD)
+            if not change or change.removed:
+                raise ValueError(f"{sent} covers another filter of the set, or is covered")
+            self._groups[sent] = group
             self._candidates.add(sent)
 
 
