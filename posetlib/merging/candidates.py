@@ -40,7 +40,9 @@ _FEW: Final = 40
 class Candidates(Protocol):
     """An index of filters that finds those with which another filter may merge."""
 
-    is_ranked: ClassVar[bool]
+    @property
+    def is_ranked(self) -> bool:
+        """Whether ``of`` returns the best first."""
 
     def add(self, f: Filter) -> None:
         """Add a filter that is not in the index."""
@@ -81,17 +83,19 @@ class ByEqualConstraints:
     """
 
     __slots__ = ("_filters",)
-    is_ranked = False
+    is_ranked: ClassVar[bool] = False
 
     def __init__(self) -> None:
         #: Attributes, the place of one of them, and the constraints on the others -> filters.
         self._filters: dict[Hashable, dict[Filter, None]] = {}
 
     def add(self, f: Filter) -> None:
+        """Add a filter."""
         for key in _keys(f):
             self._filters.setdefault(key, {})[f] = None
 
     def remove(self, f: Filter) -> None:
+        """Remove a filter."""
         for key in _keys(f):
             found = self._filters[key]
             del found[f]
@@ -99,6 +103,7 @@ class ByEqualConstraints:
                 del self._filters[key]
 
     def of(self, f: Filter) -> Iterator[Filter]:
+        """Yield the filters, attribute by attribute."""
         for key in _keys(f):
             for one in self._filters.get(key, ()):
                 if one != f:
@@ -116,21 +121,24 @@ class ByAttributes:
     """Finds the filters that constrain the same attributes: without a bound, all of them merge."""
 
     __slots__ = ("_filters",)
-    is_ranked = False
+    is_ranked: ClassVar[bool] = False
 
     def __init__(self) -> None:
         self._filters: dict[tuple[str, ...], dict[Filter, None]] = {}
 
     def add(self, f: Filter) -> None:
+        """Add a filter."""
         self._filters.setdefault(f.attributes, {})[f] = None
 
     def remove(self, f: Filter) -> None:
+        """Remove a filter."""
         found = self._filters[f.attributes]
         del found[f]
         if not found:
             del self._filters[f.attributes]
 
     def of(self, f: Filter) -> Iterator[Filter]:
+        """Return the filters, in the order of adding."""
         return (one for one in self._filters.get(f.attributes, ()) if one != f)
 
 
@@ -174,15 +182,15 @@ class OverlapIndex:
 class ByNearness:
     """Finds the filters that merge imperfectly with a loss of at most ``max_loss``.
 
-    If the loss of a hull is at most L, the hull fills at most (|f| + |g|) / (1 - L) of the space. It
-    is as long as f and as g on all attributes, so on none is it longer than the sum of their ranges
-    divided by 1 - L. So if each range is widened on both sides by its own length times L / (1 - L),
-    the ranges of f and g meet. Integers are counted, not measured: n of them are n - 1 long, so
-    their ranges are taken one longer, and widened by 1/2 more.
+    If the loss of a hull is at most L, it fills at most (|f| + |g|) / (1 - L) of the space. It is
+    at least as long as f and as g on all attributes, so on none is it longer than the sum of their
+    ranges divided by 1 - L. So if each range is widened on both sides by its own length times
+    L / (1 - L), the ranges of f and g meet. Integers are counted, not measured: n of them are n - 1
+    long, so their ranges are taken one longer, and widened by 1/2 more.
     """
 
     __slots__ = ("_by_attributes", "_domains", "_max_loss", "_ranges", "_widening")
-    is_ranked = True
+    is_ranked: ClassVar[bool] = True
 
     def __init__(self, max_loss: float, domains: Mapping[str, Any]) -> None:
         self._max_loss = max_loss
@@ -192,10 +200,12 @@ class ByNearness:
         self._ranges: dict[Filter, _Ranges | None] = {}
 
     def add(self, f: Filter) -> None:
+        """Add a filter."""
         self._by_attributes.setdefault(f.attributes, OverlapIndex()).add(f, self._widened(f))
         self._ranges[f] = self._ranges_of(f)
 
     def remove(self, f: Filter) -> None:
+        """Remove a filter."""
         found = self._by_attributes[f.attributes]
         found.remove(f)
         if not len(found):
@@ -203,11 +213,12 @@ class ByNearness:
         del self._ranges[f]
 
     def of(self, f: Filter) -> list[Filter]:
+        """Return the filters, those with the least loss first."""
         index = self._by_attributes.get(f.attributes)
         if index is None:
             return []
         mine = self._ranges_of(f)
-        ranked = []
+        ranked: list[tuple[float, int, Filter]] = []
         for one in index.meeting(self._widened(f)):
             theirs = self._ranges[one]
             # A loss that ranges do not tell may be anything: the filter is tried early.

@@ -74,7 +74,7 @@ def _of_one_domain(own: Constraint, others: Sequence[Constrained], always: int) 
     """Divide the values of a constraint on numbers, strings, booleans or sets."""
     inside = 1 << _bits_needed(others, always)
     if own.__class__ is Numbers:
-        return Cells(_of_numbers(own, others, always, inside))  # type: ignore[arg-type]
+        return Cells(_of_numbers(own, others, always, inside))
     if isinstance(own, Booleans):
         return Cells(_of_values(sorted(own.values), own, others, always))
     if isinstance(own, MultiValues):
@@ -163,8 +163,8 @@ def _of_numbers(
         elif constraint.is_number_range:
             reals += (((constraint.low, 0), bit), ((constraint.high, 1), bit))
         else:
-            reals += [(cut, bit) for pair in constraint.intervals for cut in pair]  # type: ignore[attr-defined]
-            runs += [(cut, bit) for pair in constraint.runs for cut in _cuts_around(*pair)]  # type: ignore[attr-defined]
+            reals += [(cut, bit) for pair in constraint.intervals for cut in pair]
+            runs += [(cut, bit) for pair in constraint.runs for cut in _cuts_around(*pair)]
     return _swept_numbers(reals, runs, inside, always)
 
 
@@ -240,7 +240,9 @@ def _cuts_around(first: Any, end: Any) -> tuple[Any, Any]:
 
 
 def _has_integer(low: Any, high: Any) -> bool:
-    return low[0] == -math.inf or high[0] == math.inf or _integer_after(low) < _integer_after(high)
+    return bool(
+        low[0] == -math.inf or high[0] == math.inf or _integer_after(low) < _integer_after(high)
+    )
 
 
 def _integer_after(cut: Any) -> int:
@@ -277,7 +279,7 @@ def _middle(low: Any, high: Any) -> Any:
         middle = low / 2 + high / 2
         if low < middle < high:
             return middle
-    return (Fraction(low) + Fraction(high)) / 2
+    return exact((Fraction(low) + Fraction(high)) / 2)
 
 
 # -- sets ------------------------------------------------------------------------------------------

@@ -101,8 +101,10 @@ class ConstraintCounts:
         return self._in_order([number for number, n in counts.items() if n == len(f.terms)])
 
     def merging(self, f: Filter) -> list[Filter]:
-        """Return the filters with f's attributes that differ from f in one constraint; a look-up
-        for each constraint, and a step for each filter that shares one."""
+        """Return the filters with f's attributes that differ from f in one constraint.
+
+        A look-up for each constraint, and a step for each filter that shares one.
+        """
         if len(f.terms) == 1:
             # All constraints but one are no constraint: every filter on this attribute alone.
             sharing = self._sharing.get(f.attributes[0], {}).values()

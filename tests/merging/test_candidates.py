@@ -18,10 +18,10 @@ from posetlib.merging.candidates import (
     OverlapIndex,
 )
 from posetlib.merging.counting import ConstraintCounts
+from tests.filters.lawbook import build
+from tests.filters.strategies import PLAIN_KINDS
+from tests.filters.strategies import filters as meanings
 
-from ..filters.lawbook import build
-from ..filters.strategies import PLAIN_KINDS
-from ..filters.strategies import filters as meanings
 from .worlds import DOMAINS, RANGES, filters
 
 any_filters = st.one_of(
