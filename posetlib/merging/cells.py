@@ -247,7 +247,7 @@ def _has_integer(low: Any, high: Any) -> bool:
 
 def _integer_after(cut: Any) -> int:
     """Return the first integer that is not before a cut."""
-    return math.floor(cut[0]) + 1 if cut[1] else math.ceil(cut[0])
+    return int(math.floor(cut[0]) + 1 if cut[1] else math.ceil(cut[0]))
 
 
 def _number_between(low: Any, high: Any, whole: bool | None) -> Any:
