@@ -174,6 +174,9 @@ def _parser() -> argparse.ArgumentParser:
     build.add_argument(
         "--operations", action="store_true", help="apply the operations instead of the filters"
     )
+    build.add_argument(
+        "--merging", choices=("perfect", "imperfect"), help="write the merged root set, too"
+    )
     cover = command("cover", _cover, "the minimal cover of a workload")
     match = command("match", _match, "the interfaces for each notification")
     for each in (build, cover, match):
@@ -313,6 +316,7 @@ def _build(session: SparkSession, options: argparse.Namespace) -> tuple[int, str
         structure=options.structure,
         local=options.local,
         operations=options.operations,
+        merging=options.merging,
     )
     return (
         FINE,

@@ -15,6 +15,7 @@ from workloads.checks_interfaces import (
 )
 from workloads.checks_links import reachable_acyclic, single_parent
 from workloads.checks_matching import match_agrees
+from workloads.checks_merging import merge_covers, merge_perfect
 from workloads.checks_order import (
     complete_order,
     edge_covers,
@@ -47,6 +48,8 @@ INVARIANTS: Final[dict[str, Callable[[Context], Outcome]]] = {
     "interface-index": interface_index,
     "forwards-agree": forwards_agree,
     "match-agrees": match_agrees,
+    "merge-covers": merge_covers,
+    "merge-perfect": merge_perfect,
     "same-roots": same_roots,
 }
 

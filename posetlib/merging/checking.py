@@ -5,13 +5,13 @@ Worked out anew from the filters alone, by covering, by two sets and by several 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from posetlib.errors import InvariantError
 from posetlib.filters.filter import Filter
-from posetlib.merging.union_covering import union_covers
+from posetlib.merging.union_covering import DEFAULT_LIMIT, union_covers
 from posetlib.tables.poset_forest import PosetForest
 from posetlib.tables.table import Table
 
@@ -20,6 +20,8 @@ __all__ = [
     "MERGE_PERFECT",
     "MergeViolation",
     "check_merged",
+    "covering_violations",
+    "excess_violations",
     "merge_violations",
 ]
 
@@ -27,6 +29,8 @@ __all__ = [
 MERGE_COVERS = "merge-covers"
 #: The merged set matches nothing that the set does not match.
 MERGE_PERFECT = "merge-perfect"
+# Boxes to look at for one filter, before it is reported as not decided.
+_LIMIT = 10 * DEFAULT_LIMIT
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +43,7 @@ class MergeViolation:
     witness: dict[str, Any] | None
 
     def __str__(self) -> str:
-        shown = "" if self.witness is None else f", as {self.witness} shows"
+        shown = ", as far as can be told" if self.witness is None else f", as {self.witness} shows"
         if self.invariant == MERGE_COVERS:
             return f"the merged set does not cover {self.filter}{shown}"
         return f"{self.filter} matches more than the filters it stands for{shown}"
@@ -51,24 +55,39 @@ def merge_violations(
     """Yield what is wrong with a merged set; a ``union_covers`` for each filter of both sets.
 
     Where covering is not decided, as for patterns of strings, a filter is reported as not covered
-    if no merged filter covers it alone; a merged filter is reported only with a witness.
+    if no merged filter covers it alone; a merged filter is reported with a witness, or if there are
+    more boxes to look at than the limit allows.
 
     >>> from posetlib.filters import parse_filter
     >>> some = [parse_filter("x in [0, 5]"), parse_filter("x in [7, 9]")]
     >>> [each.witness for each in merge_violations(some, [parse_filter("x < 9")], perfect=False)]
     [{'x': 9}]
     """
+    yield from covering_violations(filters, merged)
+    if perfect:
+        yield from excess_violations(filters, merged)
+
+
+def covering_violations(
+    filters: Iterable[Filter], merged: Iterable[Filter]
+) -> Iterator[MergeViolation]:
+    """Yield the filters that a merged set does not cover."""
     sent = _indexed(merged)
     for item in filters:
-        found = union_covers(sent, item)
+        found = union_covers(sent, item, limit=_LIMIT)
         if not found:
             yield MergeViolation(MERGE_COVERS, item, found.witness)
-    if perfect:
-        wanted = _indexed(filters)
-        for item in merged:
-            found = union_covers(wanted, item)
-            if not found and (found.witness is not None or found.exhausted):
-                yield MergeViolation(MERGE_PERFECT, item, found.witness)
+
+
+def excess_violations(
+    filters: Iterable[Filter], merged: Iterable[Filter]
+) -> Iterator[MergeViolation]:
+    """Yield the merged filters that match more than the filters of a set."""
+    wanted = _indexed(filters)
+    for item in merged:
+        found = union_covers(wanted, item, limit=_LIMIT)
+        if not found and (found.witness is not None or found.exhausted):
+            yield MergeViolation(MERGE_PERFECT, item, found.witness)
 
 
 def check_merged(filters: Collection[Filter], merged: Collection[Filter], *, perfect: bool) -> None:
@@ -77,5 +96,5 @@ def check_merged(filters: Collection[Filter], merged: Collection[Filter], *, per
         raise InvariantError(violation.invariant, violation.witness, str(violation))
 
 
-def _indexed(filters: Collection[Filter]) -> Table[Filter]:
+def _indexed(filters: Iterable[Filter]) -> Table[Filter]:
     return PosetForest.build((item, None) for item in filters)

@@ -12,6 +12,7 @@ from posetlib.errors import InvariantError
 from posetlib.filters.filter import Filter
 from posetlib.graph.change import Change
 from posetlib.merging.checking import check_merged
+from posetlib.merging.merged_file import merged_data
 from posetlib.merging.merged_set import Group, MergedSet
 from posetlib.merging.subsumption import Subsumption
 from posetlib.merging.union_covering import union_covers
@@ -136,14 +137,8 @@ class RootMerger:
         return false_positive
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the merged set as JSON-able data: for each filter its roots, its loss, its state.
-
-        Filters are texts. ``sent`` is false for a filter that ``subsume`` leaves out, with its
-        supporters; ``gone`` lists components that lazy deletion has not taken out yet.
-        """
-        left_out = self.left_out()
-        rows = [_row(group, left_out.get(group.filter)) for group in self._set.groups()]
-        return {"perfect": self._set.perfect, "roots": len(self._set), "merged": rows}
+        """Return the merged set as JSON-able data: see ``posetlib.merging.merged_file``."""
+        return merged_data(self._set.groups(), perfect=self._set.perfect, left_out=self.left_out())
 
     # -- checking ----------------------------------------------------------------------------------
 
@@ -201,21 +196,6 @@ class RootMerger:
     def __repr__(self) -> str:
         how = "perfect" if self._set.perfect else "imperfect"
         return f"<RootMerger, {how}: {len(self._set)} roots, {len(self.merged())} merged>"
-
-
-def _row(group: Group, supporters: tuple[Filter, ...] | None) -> dict[str, Any]:
-    row: dict[str, Any] = {
-        "filter": str(group.filter),
-        "components": [str(member) for member in group.components],
-        "covered": [str(member) for member in group.covered],
-        "loss": group.loss,
-        "sent": supporters is None,
-    }
-    if group.gone:
-        row["gone"] = [str(member) for member in group.gone]
-    if supporters is not None:
-        row["supporters"] = [str(each) for each in supporters]
-    return row
 
 
 def merge_all(
