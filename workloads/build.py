@@ -21,6 +21,7 @@ from workloads.datasets import SNAPSHOT_FORMAT, ddl
 from workloads.errors import InputError
 from workloads.files import Place
 from workloads.jobs import Job, Options, job_on, require_own_ids
+from workloads.merged_roots import write_merged
 from workloads.rows import by_key, columns_of
 from workloads.shares import parallelism
 
@@ -42,12 +43,14 @@ def build(
     *,
     local: bool = False,
     operations: bool = False,
+    merging: str | None = None,
     **options: Unpack[Options],
 ) -> dict[str, Any]:
     """Write the table of a workload's filters, or of what its operations leave.
 
     Types that no filter spans are tables of their own, built side by side, and a large one by many
-    tasks (see ``build_shares``). A node has the id of the first filter that it stands for.
+    tasks (see ``build_shares``). A node has the id of the first filter that it stands for. With
+    ``merging``, "perfect" or "imperfect", the merged root set is written beside it.
     """
     kind = structure_named(structure)
     if local and not kind.promises.may_be_local:
@@ -60,6 +63,8 @@ def build(
             count = _write_table(session, job, made.nodes, operations)
         finally:
             made.release()
+        if merging is not None:
+            write_merged(session, job.place, types, perfect=merging == "perfect")
         header: dict[str, Any] = {
             "format": SNAPSHOT_FORMAT,
             "version": 1,

@@ -287,6 +287,9 @@ def _parser() -> argparse.ArgumentParser:
     build.add_argument(
         "--operations", action="store_true", help="apply the operations instead of the filters"
     )
+    build.add_argument(
+        "--merging", choices=("perfect", "imperfect"), help="write the merged root set, too"
+    )
     cover = command("cover", _cover, "the minimal cover of a workload")
     match = command("match", _match, "the interfaces for each notification")
     for each in (build, cover, match):
@@ -458,6 +461,7 @@ def _build(session: SparkSession, options: argparse.Namespace) -> int:
         structure=options.structure,
         local=options.local,
         operations=options.operations,
+        merging=options.merging,
     )
     _say(f"{counted(made['nodes'], 'node')} of {options.structure} in {options.out}{_bad(made)}")
     return FINE

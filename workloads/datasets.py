@@ -12,7 +12,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from posetlib.constraints.types import TypeHierarchy
-from posetlib.errors import FilterError
+from posetlib.errors import FilterError, SnapshotError
+from posetlib.merging.merged_file import MergedFile
 from posetlib.tables import structure_names
 from workloads.errors import MARK, InputError, cause_of, is_unreadable
 from workloads.files import Place, read_json
@@ -100,6 +101,8 @@ class SnapshotFiles:
     edges: DataFrame
     #: The bytes of the nodes' files.
     size: int
+    #: The merged root set that lies beside the table, if there is one.
+    merged: MergedFile | None = None
 
 
 def read_workload(session: SparkSession, place: Place) -> Workload:
@@ -152,7 +155,18 @@ def read_snapshot(session: SparkSession, place: Place) -> SnapshotFiles:
     after = bool(header.get("operations", False))
     types = read_types(header, "snapshot.json")
     size = place.child("nodes").size()
-    return SnapshotFiles(structure, local, after, types, nodes, edges, size)
+    merged = _read_merged(place.child("merged.json"))
+    return SnapshotFiles(structure, local, after, types, nodes, edges, size, merged)
+
+
+def _read_merged(place: Place) -> MergedFile | None:
+    """Read the merged root set of a snapshot, None if there is none."""
+    if not place.exists():
+        return None
+    try:
+        return MergedFile.from_dict(read_json(place, "the merged set"))
+    except SnapshotError as error:
+        raise InputError(f"the merged set: {place.path}: {error}") from None
 
 
 def read_types(header: Mapping[str, Any], where: str) -> TypeHierarchy | None:

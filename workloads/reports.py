@@ -57,6 +57,8 @@ INVARIANT_NAMES: Final = (
     "entries-asked",
     "distinct-filters",
     "columns-agree",
+    "merge-covers",
+    "merge-perfect",
 )
 REPORT_FORMAT: Final = "posetlib-report"
 #: The version of the report's layout; 1 had neither this nor the run's own data.

@@ -18,6 +18,7 @@ from workloads.checks_interfaces import (
 )
 from workloads.checks_links import reachable_acyclic, single_parent
 from workloads.checks_matching import match_agrees
+from workloads.checks_merging import merge_covers, merge_perfect
 from workloads.checks_order import (
     complete_order,
     edge_covers,
@@ -69,6 +70,8 @@ INVARIANTS: Final[dict[str, Callable[[Context], Outcome]]] = dict(
             entries_asked,
             distinct_filters,
             columns_agree,
+            merge_covers,
+            merge_perfect,
         ),
         strict=True,
     )

@@ -31,7 +31,13 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.needs("java")
 
-NOT_PROMISED = {"complete-order", "interface-index", "forwards-agree"}
+NOT_PROMISED = {
+    "complete-order",
+    "interface-index",
+    "forwards-agree",
+    "merge-covers",
+    "merge-perfect",
+}
 NOTIFICATIONS = [{"x": value, "s": "ab"} for value in range(0, 100, 10)]
 #: Filters that have no boxes in columns among them, so that the table is built by adding.
 PAIRS = [
