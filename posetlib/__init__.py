@@ -29,6 +29,7 @@ from posetlib.filters import (
 )
 from posetlib.graph import Change, Counters
 from posetlib.matching import BitmapMatcher, CountingMatcher
+from posetlib.profiles import DoubleForest
 from posetlib.routing import Router, Update
 from posetlib.search import MatchAccount, Relation
 from posetlib.simulation import Audit, Event, Hop, Network, Publication
@@ -69,6 +70,7 @@ __all__ = [
     "Counters",
     "CountingMatcher",
     "Diff",
+    "DoubleForest",
     "Elimination",
     "EmptyConstraintError",
     "Event",
