@@ -10,6 +10,7 @@ from posetlib.errors import (
     FilterSyntaxError,
     InvariantError,
     MessageError,
+    NotAllowedError,
     SnapshotError,
     StateFileError,
     UnknownEntryError,
@@ -29,7 +30,14 @@ from posetlib.filters import (
 )
 from posetlib.graph import Change, Counters
 from posetlib.matching import BitmapMatcher, CountingMatcher
-from posetlib.profiles import DoubleForest
+from posetlib.profiles import (
+    CollectionNote,
+    CollectionService,
+    CollectionView,
+    Description,
+    DoubleForest,
+    SyncPlan,
+)
 from posetlib.routing import Router, Update
 from posetlib.search import MatchAccount, Relation
 from posetlib.simulation import Audit, Event, Hop, Network, Publication
@@ -66,9 +74,13 @@ __all__ = [
     "BrokerError",
     "ByAttribute",
     "Change",
+    "CollectionNote",
+    "CollectionService",
+    "CollectionView",
     "Constraint",
     "Counters",
     "CountingMatcher",
+    "Description",
     "Diff",
     "DoubleForest",
     "Elimination",
@@ -87,6 +99,7 @@ __all__ = [
     "MessageError",
     "Network",
     "NonRedundantForest",
+    "NotAllowedError",
     "NotCovered",
     "Player",
     "PosetForest",
@@ -98,6 +111,7 @@ __all__ = [
     "Snapshot",
     "SnapshotError",
     "StateFileError",
+    "SyncPlan",
     "Table",
     "Trace",
     "TypeHierarchy",

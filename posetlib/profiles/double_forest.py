@@ -275,6 +275,14 @@ class DoubleForest(Generic[ItemT]):
         """Return the queries that somebody has, in order of insertion."""
         return tuple(node.item for node in self._queries._links.nodes.values() if _is_active(node))
 
+    def profiles_held(self, id: Hashable) -> tuple[ItemT, ...]:  # noqa: A002
+        """Return the profiles that an identifier has, in order of insertion; O(1) for each."""
+        return tuple(node.item for node in self._profiles._links.holding(id))
+
+    def queries_held(self, id: Hashable) -> tuple[ItemT, ...]:  # noqa: A002
+        """Return the queries that an identifier has, in order of insertion; O(1) for each."""
+        return tuple(node.item for node in self._queries._links.holding(id))
+
     def profile_ids(self, profile: ItemT) -> frozenset[Hashable]:
         """Return who has a profile; UnknownEntryError if nobody has."""
         return _ids_of(self._active_node(self._profiles, profile, "profile"))
@@ -282,6 +290,16 @@ class DoubleForest(Generic[ItemT]):
     def query_ids(self, query: ItemT) -> frozenset[Hashable]:
         """Return who has a query; UnknownEntryError if nobody has."""
         return _ids_of(self._active_node(self._queries, query, "query"))
+
+    def has_profile(self, profile: ItemT, id: Hashable) -> bool:  # noqa: A002
+        """Return whether an identifier has a profile, or its equivalent."""
+        node = self._profiles._find(profile)
+        return node is not None and id in node.interfaces
+
+    def has_query(self, query: ItemT, id: Hashable) -> bool:  # noqa: A002
+        """Return whether an identifier has a query, or its equivalent."""
+        node = self._queries._find(query)
+        return node is not None and id in node.interfaces
 
     def to_dict(self) -> dict[str, Any]:
         """Return both forests and the mapping as plain data, to be drawn or written as JSON.
