@@ -38,7 +38,7 @@ from posetlib.profiles import (
     DoubleForest,
     SyncPlan,
 )
-from posetlib.routing import Router, Update
+from posetlib.routing import Rate, RateControl, Router, Update
 from posetlib.search import MatchAccount, Relation
 from posetlib.simulation import Audit, Event, Hop, Network, Publication
 from posetlib.tables import (
@@ -105,6 +105,8 @@ __all__ = [
     "PosetForest",
     "Promises",
     "Publication",
+    "Rate",
+    "RateControl",
     "Relation",
     "Router",
     "Shape",
