@@ -229,14 +229,14 @@ class DoubleForest(Generic[ItemT]):
         if self._semantics == OVERLAP:
             test = overlapping(probe, self._overlaps, self.counters)
             return closed_upwards(top, lambda node: search.meeting(probe, node), test, lower, upper)
-        sweeps = probe.box is not None and (upper is None or len(upper) - len(lower) > _FEW)
-        walk, test, sweep = (
-            (closed_upwards, covering(probe), search.above)
-            if forest is self._profiles
-            else (closed_downwards, covered_by(probe), search.covered)
+        is_profile = forest is self._profiles
+        if probe.box is not None and (upper is None or len(upper) - len(lower) > _FEW):
+            return set(search.above(probe) if is_profile else search.covered(probe))
+        walk, test = (
+            (closed_upwards, covering(probe))
+            if is_profile
+            else (closed_downwards, covered_by(probe))
         )
-        if sweeps:
-            return set(sweep(probe))
         return walk(top, lambda node: search.below(node, probe.part), test, lower, upper)
 
     # -- reading -----------------------------------------------------------------------------------
@@ -420,4 +420,11 @@ def _ids_of(node: Node) -> frozenset[Hashable]:
 
 
 def _active_items(nodes: Iterable[Node]) -> frozenset[Any]:
-    return frozenset([node.item for node in nodes if _is_active(node)])
+    """Return the items of those nodes that ``_is_active`` holds for, written out for speed."""
+    return frozenset(
+        [
+            node.item
+            for node in nodes
+            if len(node.interfaces) > 1 or _PLACEHOLDER not in node.interfaces
+        ]
+    )
