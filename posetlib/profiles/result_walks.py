@@ -46,6 +46,12 @@ def closed_upwards(
         return found
     refused: set[Node] = set()
     for candidate in upper - lower:
+        parent = candidate.parents[0]
+        if parent is top or parent in found:
+            # Mostly so: no path has to be kept.
+            if candidate not in found and candidate not in refused:
+                (found if test(candidate) else refused).add(candidate)
+            continue
         path, node = [], candidate
         while node is not top and node not in found and node not in refused:
             path.append(node)

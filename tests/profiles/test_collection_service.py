@@ -205,7 +205,7 @@ class Service(RuleBasedStateMachine):
 
 
 TestService = Service.TestCase
-TestService.settings = settings(max_examples=60, stateful_step_count=25)
+TestService.settings = settings(max_examples=150, stateful_step_count=25)
 
 
 @pytest.fixture
@@ -366,6 +366,24 @@ def test_what_belongs_to_others_is_refused(service: pl.CollectionService) -> Non
     with pytest.raises(ValueError, match="already"):
         service.open_collection("trip", "bob")
     assert service.profiles("1.jpg") == (FIFTH,)
+
+
+def test_a_rule_that_is_taken_back_takes_its_queries_with_it() -> None:
+    service = pl.CollectionService(open_to_all=False)
+    service.open_collection("trip", "amy")
+    service.allow(parse_filter("day in [0, 9]"), "amy")
+    service.allow(parse_filter("day in [8, 20]"))
+    service.add_query("trip", DAY, "amy")
+    service.add_query("trip", parse_filter("day = 9"), "amy")
+    for day in (5, 9):
+        service.add_profile(pl.Description(f"{day}.jpg"), parse_filter(f"day = {day}"), "bob")
+    service.pull("trip", "amy")
+    service.forbid(parse_filter("day in [0, 9]"), "amy")
+    # The second query is covered by the rule for everybody, and keeps its photo.
+    assert uris(service.pull("trip", "amy")) == [("removed", "5.jpg")]
+    assert service.queries("trip") == (parse_filter("day = 9"),)
+    with pytest.raises(pl.UnknownEntryError):
+        service.forbid(parse_filter("day in [0, 9]"), "amy")
 
 
 def test_a_closed_collection_leaves_nothing_behind(service: pl.CollectionService) -> None:

@@ -9,7 +9,8 @@ import pytest
 
 import posetlib as pl
 from posetlib.filters import Filter, merge, parse_filter
-from posetlib.routing import split_limit
+from posetlib.routing import rates, split_limit
+from tests.planting import plant
 from tests.tables.kinds import KINDS
 
 LIMITS = ["", " and rate <= 0", " and rate <= 1", " and rate <= 2", " and rate <= 5"]
@@ -213,3 +214,46 @@ def test_wrong_options_are_refused() -> None:
         pl.RateControl(pl.PosetForest(covers=frozenset.issuperset))
     with pytest.raises(pl.UnknownEntryError):
         pl.RateControl(table).rate(parse_filter("x > 3"))
+
+
+#: What is wrong, the function, its source, the fault, and the test that kills it.
+FAULTS: dict[str, tuple[object, str, str, Any]] = {
+    "the walk ends at a filter over its limit, as in the thesis": (
+        pl.RateControl.match,
+        "if not measured or meter.admits(now):",
+        "if measured and not meter.admits(now): continue\n            if True:",
+        test_a_child_goes_on_when_its_parent_has_spent_its_rate,
+    ),
+    "a filter whose interfaces are in the answer is not counted": (
+        pl.RateControl.match,
+        "if not measured and node.interfaces.keys() <= answer:",
+        "if node.interfaces.keys() <= answer:",
+        lambda: test_it_equals_a_simulation_of_each_filter("pf", "limited"),
+    ),
+    "what lies below a skipped filter is forgotten": (
+        pl.RateControl.match,
+        "if node not in leading and (",
+        "if (",
+        lambda: test_it_equals_a_simulation_of_each_filter("pf-local", "limited"),
+    ),
+    "a window never ends": (
+        rates._Meter.admits,
+        "if window > self._window:",
+        "if False:",
+        lambda: test_it_equals_a_simulation_of_each_filter("fp", "all"),
+    ),
+    "empty windows are not in the history": (
+        rates._Meter._turn,
+        "history.extend([0] * empty)",
+        "pass",
+        test_history_and_average_have_the_empty_windows,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_the_fault_is_found(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    function, right, wrong, kill = FAULTS[name]
+    plant(monkeypatch, function, right, wrong)
+    with pytest.raises(AssertionError):
+        kill()
