@@ -9,6 +9,7 @@ from typing import Any, Final, Generic
 from posetlib.errors import InvariantError, UnknownEntryError
 from posetlib.graph.counters import Counters
 from posetlib.graph.nodes import Node
+from posetlib.profiles.mapping_data import FORMAT
 from posetlib.profiles.node_tests import covered_by, covering, overlapping
 from posetlib.profiles.result_walks import closed_downwards, closed_upwards
 from posetlib.search.probe import Probe
@@ -304,8 +305,8 @@ class DoubleForest(Generic[ItemT]):
     def to_dict(self) -> dict[str, Any]:
         """Return both forests and the mapping as plain data, to be drawn or written as JSON.
 
-        Preloaded filters that nobody has are there, too, without an identifier. Identifiers are
-        written as text.
+        Both mappings are there as pairs of a profile's number and a query's. Preloaded filters that
+        nobody has are there, too, without an identifier. Identifiers are written as text.
         """
         numbers: dict[Node, int] = {}
         sides = {}
@@ -324,16 +325,21 @@ class DoubleForest(Generic[ItemT]):
                 ],
                 "edges": [[numbers[parent], numbers[child]] for parent, child in links.edges()],
             }
+        pairs = {
+            "queries_of": [(p, q) for p in self._profiles._links.nodes.values() for q in p.extra],
+            "profiles_of": [(p, q) for q in self._queries._links.nodes.values() for p in q.extra],
+        }
+        items = [*self._profiles._links.nodes, *self._queries._links.nodes]
         return {
-            "format": "posetlib-double-forest",
+            "format": FORMAT,
             "version": 1,
             "semantics": self._semantics,
+            **self._profiles._relation.context_of(items),
             **sides,
-            "mapping": [
-                [number, each]
-                for number, node in enumerate(self._profiles._links.nodes.values())
-                for each in sorted(numbers[query] for query in node.extra)
-            ],
+            **{
+                name: sorted([numbers[profile], numbers[query]] for profile, query in some)
+                for name, some in pairs.items()
+            },
         }
 
     def _active_node(self, forest: PosetForest[ItemT], item: ItemT, what: str) -> Node:

@@ -255,7 +255,7 @@ def test_a_context_that_cannot_be_set_changes_nothing(service: pl.CollectionServ
         service.set_profiles("1.jpg", [parse_filter("day = 60"), "no filter"], "bob")  # type: ignore[list-item]
     assert service.profiles("1.jpg") == (FIFTH,)
     after = service.forest.to_dict()
-    assert after["mapping"] == before["mapping"]
+    assert after["queries_of"] == before["queries_of"]
     assert service.pull("trip", "amy") == ()
 
 

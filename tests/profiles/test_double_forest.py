@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 import posetlib as pl
 from posetlib.filters import Filter, parse_filter
 from posetlib.profiles import double_forest
+from posetlib.profiles.mapping_data import read_mapping_data
 from posetlib.search import indexed
 from posetlib.search.relation import Relation
 from tests.profiles.worlds import LETTERS, WORLDS, SetBased, World, holds_for
@@ -276,7 +277,43 @@ def test_the_plain_data_has_both_forests_and_the_mapping() -> None:
     assert data["queries"]["edges"] == [[0, 1]]
     assert [node["ids"] for node in data["queries"]["nodes"]] == [["amy"], ["7"]]
     assert [node["preloaded"] for node in data["profiles"]["nodes"]] == [False, True]
-    assert data["mapping"] == [[0, 0], [0, 1], [1, 0]]
+    assert data["queries_of"] == data["profiles_of"] == [[0, 0], [0, 1], [1, 0]]
+
+
+@pytest.mark.parametrize(
+    ("spoil", "words"),
+    [
+        (lambda d: d.update(format="x"), "the format is 'x'"),
+        (lambda d: d.update(version=2), "the version is 2"),
+        (lambda d: d.update(semantics="touch"), "'touch'"),
+        (lambda d: d["queries"].pop("nodes"), '"queries" has a list of nodes'),
+        (lambda d: d["queries"]["nodes"].append({"id": 0}), "an id of its own"),
+        (lambda d: d["queries"]["nodes"][0].pop("filter"), "node 0 has no filter"),
+        (lambda d: d["queries"]["nodes"][0].update(filter="x >"), "node 0 has no filter: line 1"),
+        (lambda d: d["queries_of"].append([0, 7]), r"this is none: \[0, 7\]"),
+        (lambda d: d.pop("profiles_of"), '"profiles_of" is a list'),
+    ],
+)
+def test_data_that_is_spoilt_is_refused(spoil: Any, words: str) -> None:
+    d = pl.DoubleForest()
+    d.add_query(parse_filter("x in [0, 9]"), "amy")
+    d.add_profile(parse_filter("x in [1, 2]"), "photo")
+    data = d.to_dict()
+    read_mapping_data(data)
+    spoil(data)
+    with pytest.raises(pl.SnapshotError, match=words):
+        read_mapping_data(data)
+
+
+def test_the_plain_data_says_the_types_of_its_filters() -> None:
+    types = pl.TypeHierarchy({"Photo": [], "Portrait": ["Photo"]})
+    d = pl.DoubleForest()
+    d.add_query(parse_filter("type isa Photo", types=types), "amy")
+    d.add_profile(parse_filter("type isa Portrait", types=types), "photo")
+    data = d.to_dict()
+    assert list(read_mapping_data(data).faults()) == []
+    data["queries_of"] = []
+    assert [fault.mapping for fault in read_mapping_data(data).faults()] == ["queries_of"]
 
 
 def test_boxes_of_two_domains_do_not_tell_that_filters_overlap() -> None:
