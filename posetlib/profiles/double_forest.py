@@ -91,6 +91,8 @@ class DoubleForest(Generic[ItemT]):
         self._lower = lower
         self._upper = upper
         self._overlaps: Callable[[Any, Any], bool] = overlaps or filters_overlap
+        # Boxes tell that filters overlap; what an overlap of the caller's own means they do not.
+        self._asks_boxes = overlaps is None
         self._profiles: PosetForest[ItemT] = PosetForest(relation=chosen, local=True, index=index)
         self._queries: PosetForest[ItemT] = PosetForest(relation=chosen, local=True, index=index)
         # One reader of boxes, so that those of both forests compare, and one counter.
@@ -227,11 +229,15 @@ class DoubleForest(Generic[ItemT]):
         other = self._queries if forest is self._profiles else self._profiles
         probe = Probe(other._relation, self.counters, item.item, item.traits)
         search, top = other._search, other._links.top
+        sweeps = probe.box is not None and (upper is None or len(upper) - len(lower) > _FEW)
         if self._semantics == OVERLAP:
-            test = overlapping(probe, self._overlaps, self.counters)
+            swept = search.overlapping(probe) if sweeps and self._asks_boxes else None
+            if swept is not None:
+                return set(swept)
+            test = overlapping(probe, self._overlaps, self.counters, by_boxes=self._asks_boxes)
             return closed_upwards(top, lambda node: search.meeting(probe, node), test, lower, upper)
         is_profile = forest is self._profiles
-        if probe.box is not None and (upper is None or len(upper) - len(lower) > _FEW):
+        if sweeps:
             return set(search.above(probe) if is_profile else search.covered(probe))
         walk, test = (
             (closed_upwards, covering(probe))

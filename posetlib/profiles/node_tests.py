@@ -44,16 +44,16 @@ def covered_by(probe: Probe) -> Callable[[Node], bool]:
 
 
 def overlapping(
-    probe: Probe, overlaps: Callable[[Any, Any], bool], counters: Counters
+    probe: Probe, overlaps: Callable[[Any, Any], bool], counters: Counters, *, by_boxes: bool
 ) -> Callable[[Node], bool]:
-    """Return a test of whether a node overlaps an item.
+    """Return a test of whether a node overlaps an item; ``by_boxes`` where these tell it.
 
     Boxes of one exact shape without open ends tell it: where neither interval ends before the other
     begins, the greater of the two low ends is in both. Boxes of two shapes do not tell, since an
     attribute may be a number for one and a string for the other.
     """
     box, item = probe.box, probe.item
-    shape = box.shape if box is not None and _is_closed(box) else None
+    shape = box.shape if by_boxes and box is not None and _is_closed(box) else None
 
     def test(node: Node) -> bool:
         other = node.box

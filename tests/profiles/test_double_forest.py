@@ -16,6 +16,7 @@ from posetlib.profiles import double_forest
 from posetlib.profiles.mapping_data import read_mapping_data
 from posetlib.search import indexed
 from posetlib.search.relation import Relation
+from posetlib.tables import FILTERS
 from tests.profiles.worlds import LETTERS, WORLDS, SetBased, World, holds_for
 
 BOUNDS = [
@@ -320,4 +321,45 @@ def test_boxes_of_two_domains_do_not_tell_that_filters_overlap() -> None:
     d = pl.DoubleForest("overlap")
     d.add_query(parse_filter("x in [1, 5]"), "q")
     assert d.add_profile(parse_filter('x in ["a", "c"]'), "p") == frozenset()
+    d.check()
+
+
+def test_an_overlap_of_the_callers_own_is_asked_and_not_the_boxes() -> None:
+    def near(one: Filter, other: Filter) -> bool:
+        a, b = one.constraints["x"], other.constraints["x"]
+        return bool(a.low <= b.high + 10 and b.low <= a.high + 10)
+
+    d = pl.DoubleForest("overlap", relation=FILTERS, overlaps=near)
+    for low in range(0, 400, 4):
+        d.add_query(parse_filter(f"x in [{low}, {low + 1}]"), "q")
+    found = d.add_profile(parse_filter("x in [200, 201]"), "p")
+    assert {each.constraints["x"].low for each in found} == {192, 196, 200, 204, 208}
+    d.check()
+
+
+def test_many_boxes_at_once_tell_what_overlaps() -> None:
+    """A forest that is large enough to be swept, with ranges that touch, and removals."""
+    rng = random.Random(2)
+    d, walked = pl.DoubleForest("overlap"), pl.DoubleForest("overlap", index=False)
+
+    def drawn() -> Filter:
+        ends = [sorted(rng.sample(range(12), 2)) for _ in "xy"]
+        return parse_filter("x in [{}, {}] and y in [{}, {}]".format(*ends[0], *ends[1]))
+
+    items = [drawn() for _ in range(160)]
+    for each in (d, walked):
+        for item in items:
+            each.add_query(item, "q")
+        for item in set(items[::5]):
+            each.remove_query(item, "q")
+    for item in [drawn() for _ in range(40)]:
+        assert d.add_profile(item, "p") == walked.add_profile(item, "p")
+    assert d.counters.covering_tests < walked.counters.covering_tests / 10
+    d.check()
+    # With an open end, or a string, boxes do not tell any more, and filters are asked.
+    for text in ("x in (0, 5) and y in [0, 9]", 'x = "a"', "x in [2, 3]", "z in [2, 3]"):
+        item = parse_filter(text)
+        assert d.find_queries(item) == walked.find_queries(item)
+        assert d.add_query(item, "q") == walked.add_query(item, "q")
+        assert d.add_profile(item, "p") == walked.add_profile(item, "p")
     d.check()
