@@ -82,7 +82,7 @@ class DoubleForest(Generic[ItemT]):
     ) -> None:
         if semantics not in {COVER, OVERLAP}:
             raise ValueError(f'semantics is "cover" or "overlap", not {semantics!r}')
-        if relation is not None and overlaps is None and semantics == OVERLAP:
+        if relation not in (None, FILTERS) and overlaps is None and semantics == OVERLAP:
             raise TypeError("items of another language overlap as overlaps= says: give it")
         chosen: Any = FILTERS if relation is None else relation
         #: Covering tests so far; with "overlap", the tests for overlap are among them.
@@ -377,6 +377,30 @@ class DoubleForest(Generic[ItemT]):
         holds = overlaps if self._semantics == OVERLAP else lambda p, q: covers(q, p)
         check_mappings(mapped["profiles"], mapped["queries"], holds)
 
+    def copy(self) -> DoubleForest[ItemT]:
+        """Return one of the same shape, with counters at zero; O(filters + matches), no test."""
+        make, about = self.__reduce__()
+        return make(*about)  # type: ignore[no-any-return]
+
+    __copy__ = copy
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> DoubleForest[ItemT]:
+        return self.copy()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Flat, so that no depth of a forest is too deep for the pickle.
+        numbers = {node: i for i, node in enumerate(self._queries._links.nodes.values())}
+        mapped = [[numbers[q] for q in p.extra] for p in self._profiles._links.nodes.values()]
+        options = {
+            "lower": self._lower,
+            "upper": self._upper,
+            "index": self._profiles._uses_index,
+            "relation": self._profiles._relation,
+            "overlaps": None if self._asks_boxes else self._overlaps,
+        }
+        contents = [forest._state()[3:6] for forest in (self._profiles, self._queries)]
+        return _restored, (self._semantics, options, contents, mapped)
+
     def __len__(self) -> int:
         """How many profiles and queries somebody has."""
         return len(self.profiles()) + len(self.queries())
@@ -386,6 +410,33 @@ class DoubleForest(Generic[ItemT]):
             f"<DoubleForest, {self._semantics}: {len(self.profiles())} profiles, "
             f"{len(self.queries())} queries>"
         )
+
+
+def _restored(
+    semantics: str,
+    options: dict[str, Any],
+    contents: list[tuple[list[Any], list[Any], list[Any]]],
+    mapped: list[list[int]],
+) -> DoubleForest[Any]:
+    """Return a DoubleForest of a shape that another one had; nothing is compared."""
+    made: DoubleForest[Any] = DoubleForest(semantics, **options)
+    sides = []
+    for forest, (rows, edges, aliases) in zip(
+        (made._profiles, made._queries), contents, strict=True
+    ):
+        nodes = forest._load(rows, edges)
+        for number, item in aliases:
+            nodes[number].aliases += (item,)
+            forest._links.aliases[item] = nodes[number]
+        for node in nodes:
+            node.extra = set()
+        sides.append(nodes)
+    profiles, queries = sides
+    for profile, numbers in zip(profiles, mapped, strict=True):
+        profile.extra.update(queries[number] for number in numbers)
+        for query in profile.extra:
+            query.extra.add(profile)
+    return made
 
 
 def check_mappings(

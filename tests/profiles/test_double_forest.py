@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 import random
 from itertools import product
 from typing import Any
@@ -17,7 +19,7 @@ from posetlib.profiles.mapping_data import read_mapping_data
 from posetlib.search import indexed
 from posetlib.search.relation import Relation
 from posetlib.tables import FILTERS
-from tests.profiles.worlds import LETTERS, WORLDS, SetBased, World, holds_for
+from tests.profiles.worlds import LETTERS, MIXED, RANGES, WORLDS, SetBased, World, holds_for
 
 BOUNDS = [
     {"lower": lower, "upper": upper} for lower, upper in product((False, True), (False, True))
@@ -362,4 +364,29 @@ def test_many_boxes_at_once_tell_what_overlaps() -> None:
         assert d.find_queries(item) == walked.find_queries(item)
         assert d.add_query(item, "q") == walked.add_query(item, "q")
         assert d.add_profile(item, "p") == walked.add_profile(item, "p")
+    d.check()
+
+
+@pytest.mark.parametrize(
+    "again", [pl.DoubleForest.copy, copy.deepcopy, lambda d: pickle.loads(pickle.dumps(d))]
+)
+@pytest.mark.parametrize("semantics", SEMANTICS)
+def test_a_copy_goes_on_by_itself(semantics: str, again: Any) -> None:
+    rng = random.Random(4)
+    items = [parse_filter(text) for text in (*RANGES, *MIXED)]
+    d = pl.DoubleForest(semantics, upper=False)
+    d.preload(profiles=items[:6])
+    for item in rng.sample(items, 40):
+        d.add_profile(item, "p")
+        d.add_query(rng.choice(items), "q")
+    other = again(d)
+    assert other.to_dict() == d.to_dict()
+    assert other.counters.covering_tests == 0
+    before = d.to_dict()
+    for item in rng.sample(items, 20):
+        other.add_query(item, "r")
+    for item in other.queries()[::3]:
+        other.remove_query(item, next(iter(other.query_ids(item))))
+    other.check()
+    assert d.to_dict() == before
     d.check()
