@@ -15,30 +15,27 @@ __all__ = ["covered_by", "covering", "overlapping"]
 
 def covering(probe: Probe) -> Callable[[Node], bool]:
     """Return a test of whether a node covers an item."""
-    box = probe.box
-    if box is None or not box.shape.exact:
-        return probe.above
-
-    def test(node: Node) -> bool:
-        other = node.box
-        if other is None or not other.shape.exact:
-            return probe.above(node)
-        return contains(other, box)
-
-    return test
+    return _by_boxes(probe, probe.above, contains)
 
 
 def covered_by(probe: Probe) -> Callable[[Node], bool]:
     """Return a test of whether an item covers a node."""
+    return _by_boxes(probe, probe.below, lambda outer, inner: contains(inner, outer))
+
+
+def _by_boxes(
+    probe: Probe, ask: Callable[[Node], bool], compare: Callable[[Box, Box], bool]
+) -> Callable[[Node], bool]:
+    """Return a test that compares the boxes of node and item if both are exact, and asks if not."""
     box = probe.box
     if box is None or not box.shape.exact:
-        return probe.below
+        return ask
 
     def test(node: Node) -> bool:
         other = node.box
         if other is None or not other.shape.exact:
-            return probe.below(node)
-        return contains(box, other)
+            return ask(node)
+        return compare(other, box)
 
     return test
 
