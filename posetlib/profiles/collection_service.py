@@ -286,6 +286,34 @@ class CollectionService:
         """Work out beforehand what filters that may come will match (see ``DoubleForest``)."""
         self.forest.preload(profiles, queries)
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return objects and collections as plain data, to be drawn; names are written as text.
+
+        The filters and their mappings are in ``forest.to_dict()``.
+        """
+        return {
+            "objects": [
+                {
+                    "uri": uri,
+                    "owner": str(known.owner),
+                    "about": dict(known.description.about),
+                    "profiles": [str(each) for each in self.profiles(uri)],
+                }
+                for uri, known in self._objects.items()
+            ],
+            "collections": [
+                {
+                    "name": str(name),
+                    "client": str(collection.client),
+                    "queries": [str(each) for each in self.queries(name)],
+                    "members": [each.uri for each in self._described(collection.members)],
+                    "notes": collection.number,
+                    "waiting": len(collection.waiting),
+                }
+                for name, collection in self._collections.items()
+            ],
+        }
+
     # -- who may do what ---------------------------------------------------------------------------
 
     def _is_allowed(self, query: Filter, client: Hashable) -> bool:

@@ -409,3 +409,25 @@ def test_a_view_refuses_notes_out_of_order() -> None:
         view.apply([pl.CollectionNote("trip", 2, "removed", pl.Description("2.jpg"))])
     view.apply([pl.CollectionNote("trip", 2, "removed", pl.Description("1.jpg"))])
     assert (len(view), view.number, "1.jpg" in view) == (0, 2, False)
+
+
+def test_the_plain_data_has_objects_and_collections(service: pl.CollectionService) -> None:
+    service.add_query("trip", DAY, "amy")
+    service.add_profile(pl.Description("1.jpg", {"size": 2}), FIFTH, "bob")
+    service.add_profile(pl.Description("2.jpg"), parse_filter("day = 60"), "bob")
+    assert service.to_dict() == {
+        "objects": [
+            {"uri": "1.jpg", "owner": "bob", "about": {"size": 2}, "profiles": ["day = 5"]},
+            {"uri": "2.jpg", "owner": "bob", "about": {}, "profiles": ["day = 60"]},
+        ],
+        "collections": [
+            {
+                "name": "trip",
+                "client": "amy",
+                "queries": ["day in [3, 9]"],
+                "members": ["1.jpg"],
+                "notes": 1,
+                "waiting": 1,
+            }
+        ],
+    }
