@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from workloads.checks_columns import columns_agree
 from workloads.checks_entries import entries_asked, entries_served, require_related
+from workloads.checks_double_forest import double_forest_agrees
 from workloads.checks_forwards import forwards_agree
 from workloads.checks_interfaces import (
     interface_index,
@@ -72,6 +73,7 @@ INVARIANTS: Final[dict[str, Callable[[Context], Outcome]]] = dict(
             columns_agree,
             merge_covers,
             merge_perfect,
+            double_forest_agrees,
         ),
         strict=True,
     )
@@ -109,6 +111,7 @@ def validate(
     workload: Place | None = None,
     *,
     against: Place | None = None,
+    double_forest: Place | None = None,
     neighbours: list[str] | None = None,
     notifications: int = 1000,
     skip_bad: bool = False,
@@ -119,7 +122,7 @@ def validate(
     overwrite: bool = False,
     told: Told | None = None,
 ) -> dict[str, Any]:
-    """Return the report on a snapshot.
+    """Return the report on a snapshot, and on a DoubleForest beside it if there is one.
 
     ``told`` hears of each invariant as it is checked; ``violations`` is where all of them are
     written, as a table of Parquet.
@@ -161,6 +164,10 @@ def validate(
         if violations is not None:
             with new_output(violations, overwrite=overwrite) as place:
                 write_violations(session, place, found)
+    if double_forest is not None:
+        begun = time.perf_counter()
+        outcome = double_forest_agrees(session, double_forest)
+        entries.append(outcome.to_dict("double-forest-agrees", time.perf_counter() - begun))
     return {
         "format": REPORT_FORMAT,
         "version": REPORT_VERSION,
@@ -170,6 +177,7 @@ def validate(
         "snapshot": snapshot.absolute,
         **({} if workload is None else {"workload": workload.absolute}),
         **({} if against is None else {"against": against.absolute}),
+        **({} if double_forest is None else {"double_forest": double_forest.absolute}),
         "structure": context.structure,
         "nodes": context.node_count,
         "edges": context.edge_count,

@@ -210,6 +210,11 @@ class IndexedSearch(LinksObserver):
         found = list(_covered(probe, left))
         return Among(found, highest_of(found))
 
+    def overlapping(self, probe: Probe) -> list[Node] | None:
+        """Return every node that overlaps the item, None if boxes do not tell; O(n), one sweep."""
+        matrix = self._full_order(probe)
+        return None if matrix is None else matrix.meeting(probe)
+
     def _is_walked(self, probe: Probe) -> bool:
         """Return whether a walk has fewer nodes to ask."""
         if probe.box is None or len(self._links.nodes) < _FEW:
