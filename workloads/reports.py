@@ -59,7 +59,6 @@ INVARIANT_NAMES: Final = (
     "columns-agree",
     "merge-covers",
     "merge-perfect",
-    "double-forest-agrees",
 )
 REPORT_FORMAT: Final = "posetlib-report"
 #: The version of the report's layout; 1 had neither this nor the run's own data.
