@@ -5,6 +5,7 @@ import logging
 from posetlib.constraints import Constraint, TypeHierarchy
 from posetlib.errors import (
     BrokerError,
+    DocumentError,
     EmptyConstraintError,
     FilterError,
     FilterSyntaxError,
@@ -29,6 +30,17 @@ from posetlib.filters import (
 )
 from posetlib.graph import Change, Counters
 from posetlib.matching import BitmapMatcher, CountingMatcher
+from posetlib.models import (
+    Document,
+    DocumentPath,
+    PathIndex,
+    Readers,
+    parse_template,
+    read_notification,
+    read_xml,
+    template_text,
+    tuple_record,
+)
 from posetlib.routing import Router, Update
 from posetlib.search import MatchAccount, Relation
 from posetlib.simulation import Audit, Event, Hop, Network, Publication
@@ -69,6 +81,9 @@ __all__ = [
     "Counters",
     "CountingMatcher",
     "Diff",
+    "Document",
+    "DocumentError",
+    "DocumentPath",
     "Elimination",
     "EmptyConstraintError",
     "Event",
@@ -86,10 +101,12 @@ __all__ = [
     "Network",
     "NonRedundantForest",
     "NotCovered",
+    "PathIndex",
     "Player",
     "PosetForest",
     "Promises",
     "Publication",
+    "Readers",
     "Relation",
     "Router",
     "Shape",
@@ -110,11 +127,16 @@ __all__ = [
     "make_table",
     "merge",
     "parse_filter",
+    "parse_template",
+    "read_notification",
+    "read_xml",
     "register_constraint",
     "register_structure",
     "set_covers",
     "structure_named",
     "structure_names",
+    "template_text",
+    "tuple_record",
     "unregister_constraint",
 ]
 
