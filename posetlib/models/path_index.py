@@ -5,8 +5,9 @@ paths share. A node of a document is in a *state*: the steps that hold at it, go
 and the steps after which something may follow at any depth. States are made when a document needs
 them, and kept up to a number; past it they are worked out each time.
 
-The conditions of the last steps in a state are asked together. What a trunk leaves out, conditions
-on other steps and other branches, is looked at only in documents that have the trunk.
+The conditions of the last steps in a state are asked together. What a trunk leaves out is looked at
+only where a document has the trunk: conditions on other steps along the way up from its end, other
+branches in the whole document.
 """
 
 from __future__ import annotations
@@ -81,9 +82,9 @@ class _Conditions:
 class _State:
     """What is known of a node by the names above it."""
 
-    __slots__ = ("_open", "conditions", "here", "next", "plain")
+    __slots__ = ("_open", "conditions", "here", "is_guarded", "next", "plain")
 
-    def __init__(self, here: Iterable[_Step], open_steps: dict[_Step, None]) -> None:
+    def __init__(self, here: Iterable[_Step], open_steps: dict[_Step, None], guarded: int) -> None:
         self.here = tuple(here)
         #: Steps at this node or above it after which something may follow at any depth.
         self._open = open_steps
@@ -91,6 +92,7 @@ class _State:
         self.plain = 0
         for step in self.here:
             self.plain |= step.plain
+        self.is_guarded = bool(self.plain & guarded)
         self.conditions = _Conditions(self.here)
 
     def below(self, name: str) -> tuple[dict[_Step, None], dict[_Step, None]]:
@@ -129,8 +131,10 @@ class PathIndex:
         self._numbers: dict[DocumentPath, int] = {}
         self._paths: list[DocumentPath | None] = []
         self._free: list[int] = []
-        #: The paths that say more than their trunk, as bits.
-        self._unsettled = 0
+        #: As bits, the paths without branches that have conditions on other steps than the last,
+        #: and the paths with branches.
+        self._guarded = 0
+        self._branched = 0
         self._forget_states()
         for path in paths:
             self.add(path)
@@ -158,7 +162,7 @@ class PathIndex:
         self._paths[number] = path
         self._numbers[path] = number
         bit = 1 << number
-        steps, condition, is_settled = _trunk(path)
+        steps, condition = _trunk(path)
         step = self._first
         for is_child, name in steps:
             following = step.next_child if is_child else step.next_descendant
@@ -167,8 +171,11 @@ class PathIndex:
             step.plain |= bit
         else:
             step.conditions[condition] = step.conditions.get(condition, 0) | bit
-        if not is_settled:
-            self._unsettled |= bit
+        nodes = [path.root, *(node for node, _, _ in path.root.below)]
+        if any(len(node.edges) > 1 for node in nodes):
+            self._branched |= bit
+        elif any(node.condition is not None and node.edges for node in nodes):
+            self._guarded |= bit
         self._forget_states()
 
     def remove(self, path: Constraint) -> None:
@@ -179,8 +186,9 @@ class PathIndex:
         self._paths[number] = None
         self._free.append(number)
         bit = 1 << number
-        self._unsettled &= ~bit
-        steps, condition, _ = _trunk(path)
+        self._guarded &= ~bit
+        self._branched &= ~bit
+        steps, condition = _trunk(path)
         way: list[tuple[dict[str | None, _Step], str | None, _Step]] = []
         step = self._first
         for is_child, name in steps:
@@ -201,7 +209,9 @@ class PathIndex:
 
     def _forget_states(self) -> None:
         first = self._first
-        self._start = _State((first,), {first: None} if first.next_descendant else {})
+        self._start = _State(
+            (first,), {first: None} if first.next_descendant else {}, self._guarded
+        )
         self._states: dict[tuple[frozenset[_Step], frozenset[_Step]], _State] = {}
 
     # -- asking ------------------------------------------------------------------------------------
@@ -212,17 +222,22 @@ class PathIndex:
             return []
         document = Document.of(value)
         found = self._with_trunk(document)
-        unsettled = found & self._unsettled
         paths = self._paths
-        for number in places_in(unsettled):
-            path = paths[number]
-            if path is not None and not path.matcher.matches(document):
+        for number in places_in(found & self._branched):
+            if not self._path(number).matcher.matches(document):
                 found ^= 1 << number
-        return [path for path in map(paths.__getitem__, places_in(found)) if path is not None]
+        # No bit is set at a number that is free.
+        return list(map(paths.__getitem__, places_in(found)))  # type: ignore[arg-type]
+
+    def _path(self, number: int) -> DocumentPath:
+        path = self._paths[number]
+        assert path is not None
+        return path
 
     def _with_trunk(self, document: Document) -> int:
-        """Return the paths whose trunk a document has, as bits."""
+        """Return the paths whose trunk a document has, with its conditions, as bits."""
         found = 0
+        guarded = self._guarded
         states: list[_State] = []
         seen: set[_State] = set()
         records = document.records
@@ -232,11 +247,20 @@ class PathIndex:
             if state is None:
                 state = self._state_below(before, name)
             states.append(state)
-            if state not in seen:
+            here = 0
+            # Without a guard, what ends in a state ends there wherever the state comes again.
+            if state not in seen or state.is_guarded:
                 seen.add(state)
-                found |= state.plain
+                here = state.plain
             if state.conditions and records[node]:
-                found |= state.conditions.met(records[node])
+                here |= state.conditions.met(records[node])
+            unsure = here & guarded
+            if unsure:
+                for number in places_in(unsure & ~found):
+                    if not self._path(number).matcher.matches_above(document, node):
+                        unsure ^= 1 << number
+                here = (here & ~guarded) | unsure
+            found |= here
         return found
 
     def _state_below(self, before: _State, name: str) -> _State:
@@ -244,7 +268,7 @@ class PathIndex:
         key = (frozenset(here), frozenset(open_steps))
         state = self._states.get(key)
         if state is None:
-            state = _State(here, open_steps)
+            state = _State(here, open_steps, self._guarded)
             if len(self._states) >= _MAX_STATES:
                 return state
             self._states[key] = state
@@ -252,24 +276,22 @@ class PathIndex:
         return state
 
 
-def _trunk(path: DocumentPath) -> tuple[list[tuple[bool, str | None]], Filter | None, bool]:
-    """Return the steps of a path's trunk, its last condition, and whether the trunk says it all.
+def _trunk(path: DocumentPath) -> tuple[list[tuple[bool, str | None]], Filter | None]:
+    """Return the steps of a path's trunk, axis and name of each, and its last condition.
 
     The trunk follows the edge that leads deepest: longer ways are met by fewer documents.
     """
     steps: list[tuple[bool, str | None]] = []
     condition: Filter | None = None
-    is_settled = True
     edges: tuple[Edge, ...] = path.root.edges
     while edges:
         edge = max(edges, key=_rank)
-        is_settled &= condition is None and len(edges) == 1
         names = [None] * (edge.gap - 1) + [None if edge.node is None else edge.node.name]
         steps.append((edge.exact, names[0]))
         steps += [(True, name) for name in names[1:]]
         condition = None if edge.node is None else edge.node.condition
         edges = () if edge.node is None else edge.node.edges
-    return steps, condition, is_settled
+    return steps, condition
 
 
 def _rank(edge: Edge) -> tuple[int, bool]:

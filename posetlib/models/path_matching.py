@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 from posetlib.filters.filter import Filter
 from posetlib.models.documents import Document
@@ -80,27 +80,54 @@ class PathMatcher:
     def matches(self, document: Document) -> bool:
         """Return whether the document has what the path asks for."""
         names, parents, records = document.names, document.parents, document.records
-        in_child, in_descendant, conditions = self._in_child, self._in_descendant, self._conditions
-        by_name, any_name = self._by_name, self._any_name
         # For each node, the steps that hold at a child of it, and anywhere below it. The last place
         # is that of the root, whose number is -1.
         at_child = [0] * (len(names) + 1)
         at_descendant = [0] * (len(names) + 1)
+        by_name, any_name = self._by_name, self._any_name
         for node in range(len(names) - 1, -1, -1):
             possible = by_name.get(names[node], any_name)
-            children, descendants = at_child[node], at_descendant[node]
+            descendants = at_descendant[node]
             here = 0
-            while possible:
-                bit = possible & -possible
-                possible ^= bit
-                step = bit.bit_length() - 1
-                if in_child[step] & ~children or in_descendant[step] & ~descendants:
-                    continue
-                condition = conditions[step]
-                if condition is None or condition.matches(records[node]):
-                    here |= bit
+            if possible:
+                here = self._holding(possible, at_child[node], descendants, records[node])
             parent = parents[node]
             at_child[parent] |= here
             at_descendant[parent] |= here | descendants
+        return self._is_met(at_child[-1], at_descendant[-1])
+
+    def matches_above(self, document: Document, node: int) -> bool:
+        """Return whether a node and the nodes above it alone have what the path asks for."""
+        names, parents, records = document.names, document.parents, document.records
+        at_child = at_descendant = 0
+        while node >= 0:
+            possible = self._by_name.get(names[node], self._any_name)
+            here = 0
+            if possible:
+                here = self._holding(possible, at_child, at_descendant, records[node])
+            at_child = here
+            at_descendant |= here
+            node = parents[node]
+        return self._is_met(at_child, at_descendant)
+
+    def _holding(
+        self, possible: int, at_child: int, at_descendant: int, record: dict[str, Any]
+    ) -> int:
+        """Return which of some steps hold at a node, from what holds below it."""
+        in_child, in_descendant, conditions = self._in_child, self._in_descendant, self._conditions
+        holding = 0
+        while possible:
+            bit = possible & -possible
+            possible ^= bit
+            step = bit.bit_length() - 1
+            if in_child[step] & ~at_child or in_descendant[step] & ~at_descendant:
+                continue
+            condition = conditions[step]
+            if condition is None or condition.matches(record):
+                holding |= bit
+        return holding
+
+    def _is_met(self, at_child: int, at_descendant: int) -> bool:
+        """Return whether what must hold below the root of a document holds there."""
         wanted_child, wanted_descendant = self._wanted
-        return not (wanted_child & ~at_child[-1] or wanted_descendant & ~at_descendant[-1])
+        return not (wanted_child & ~at_child or wanted_descendant & ~at_descendant)

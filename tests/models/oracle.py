@@ -9,8 +9,8 @@ from typing import Any
 
 import posetlib as pl
 from posetlib.filters.filter import Filter
-from posetlib.models.path_text import read_path
 from posetlib.models.path_patterns import Step
+from posetlib.models.path_text import read_path
 
 
 def holds(text: str, document: pl.Document) -> bool:
@@ -69,7 +69,11 @@ def random_path(
 
 
 def random_document(
-    draw: random.Random, *, nodes: int = 6, names: str = "abz", values: tuple[Any, ...] = (None, 0, 1, 2)
+    draw: random.Random,
+    *,
+    nodes: int = 6,
+    names: str = "abz",
+    values: tuple[Any, ...] = (None, 0, 1, 2),
 ) -> pl.Document:
     """Return a random forest, its records with x or without."""
     count = draw.randint(0, nodes)
@@ -95,7 +99,7 @@ def forests(nodes: int, names: str, values: tuple[Any, ...] = (None,)) -> Iterat
                     )
 
 
-# -- canonical documents: covering decided exactly ---------------------------------------------------
+# -- canonical documents: covering decided exactly -------------------------------------------------
 
 
 def canonical_documents(path: pl.DocumentPath, longest_gap: int) -> Iterator[pl.Document]:
@@ -119,42 +123,46 @@ def canonical_documents(path: pl.DocumentPath, longest_gap: int) -> Iterator[pl.
     ]
     for chosen in itertools.product(*stretches):
         stretch = dict(zip(map(id, edges), chosen, strict=True))
-        names: list[str] = []
-        parents: list[int] = []
-        conditions: list[Filter | None] = []
+        yield from _stretched(path, stretch)
 
-        def build(node: Any, at: int, stretch: dict[int, int] = stretch) -> None:
-            for edge in node.edges:
-                parent = at
-                for _ in range(edge.gap - 1 + stretch[id(edge)] + (edge.node is None)):
-                    names.append("z")
-                    parents.append(parent)
-                    conditions.append(None)
-                    parent = len(names) - 1
-                if edge.node is not None:
-                    names.append(edge.node.name or "z")
-                    parents.append(parent)
-                    conditions.append(edge.node.condition)
-                    build(edge.node, len(names) - 1)
 
-        build(path.root, -1)
-        values = [
-            [{}]
-            if each is None
-            else [
-                record
-                for v in (-1, 0, 0.5, 1, 1.5, 2, 3)
-                if each.matches(record := {"x": v, "#x": v})
-            ]
-            for each in conditions
+def _stretched(path: pl.DocumentPath, stretch: dict[int, int]) -> Iterator[pl.Document]:
+    names: list[str] = []
+    parents: list[int] = []
+    conditions: list[Filter | None] = []
+
+    def add(name: str, parent: int, condition: Filter | None) -> int:
+        names.append(name)
+        parents.append(parent)
+        conditions.append(condition)
+        return len(names) - 1
+
+    def build(node: Any, at: int) -> None:
+        for edge in node.edges:
+            parent = at
+            for _ in range(edge.gap - 1 + stretch[id(edge)] + (edge.node is None)):
+                parent = add("z", parent, None)
+            if edge.node is not None:
+                build(edge.node, add(edge.node.name or "z", parent, edge.node.condition))
+
+    build(path.root, -1)
+    values = [
+        [{}]
+        if each is None
+        else [
+            record for v in (-1, 0, 0.5, 1, 1.5, 2, 3) if each.matches(record := {"x": v, "#x": v})
         ]
-        for records in itertools.product(*values):
-            yield pl.Document(names[:], parents[:], [dict(each) for each in records])
+        for each in conditions
+    ]
+    for records in itertools.product(*values):
+        yield pl.Document(names[:], parents[:], [dict(each) for each in records])
 
 
 def longest_gap(path: pl.DocumentPath) -> int:
     """Return the longest distance of an edge of a path."""
-    gaps = [edge.gap for node in (path.root, *(n for n, _, _ in path.root.below)) for edge in node.edges]
+    gaps = [
+        edge.gap for node in (path.root, *(n for n, _, _ in path.root.below)) for edge in node.edges
+    ]
     return max(gaps)
 
 

@@ -37,20 +37,33 @@ class TestMatching:
         for _ in range(1_500):
             text = random_path(draw, branches=0.3, conditions=True)
             document = random_document(draw, nodes=9)
-            assert path(text).matches(document) == holds(text, document), (seed, text, str(document))
+            assert path(text).matches(document) == holds(text, document), (
+                seed,
+                text,
+                str(document),
+            )
 
     def test_the_example_of_the_language(self) -> None:
         f = pl.parse_filter('type = "order" and doc path "//item[./cpu[clock >= 700]]/board"')
         good = pl.read_xml("<list><item><cpu clock='700'/><board/></item></list>")
         assert f.matches({"type": "order", "doc": good})
-        assert not f.matches({"type": "order", "doc": pl.read_xml("<item><cpu clock='700'/></item>")})
+        assert not f.matches(
+            {"type": "order", "doc": pl.read_xml("<item><cpu clock='700'/></item>")}
+        )
         assert not f.matches({"type": "order", "doc": "<item/>"})
         assert f.matches({"type": "order", "doc": {"item": [{"cpu": {"clock": 701}, "board": 1}]}})
 
     def test_the_literal_decides_what_text_is_read_as(self) -> None:
         document = pl.read_xml("<a id='1234' clock='0700' price='19.99'>5</a>")
-        for text in ("/a[@id = '1234']", "/a[@clock >= 700]", "/a[id = 1234]", "/a[. = 5]",
-                     "/a[. = '5']", "/a[price = 19.99]", "/a[price <= 19.99 and clock is number]"):
+        for text in (
+            "/a[@id = '1234']",
+            "/a[@clock >= 700]",
+            "/a[id = 1234]",
+            "/a[. = 5]",
+            "/a[. = '5']",
+            "/a[price = 19.99]",
+            "/a[price <= 19.99 and clock is number]",
+        ):
             assert path(text).matches(document), text
         for text in ("/a[clock = '700']", "/a[id > 1234]", "/a[. is bool]", "/a[name = 'x']"):
             assert not path(text).matches(document), text
@@ -151,9 +164,7 @@ class TestCovering:
     )
     @pytest.mark.parametrize("seed", SEEDS)
     def test_exact(self, seed: int, options: dict[str, object]) -> None:
-        paths = [
-            each for each in random_paths(60, seed, **options) if each.text.count("//") <= 4
-        ]
+        paths = [each for each in random_paths(60, seed, **options) if each.text.count("//") <= 4]
         covering = 0
         for one, other in itertools.product(paths[:45], repeat=2):
             found = one.covers(other)
