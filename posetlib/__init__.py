@@ -5,6 +5,7 @@ import logging
 from posetlib.constraints import Constraint, TypeHierarchy
 from posetlib.errors import (
     BrokerError,
+    DocumentError,
     EmptyConstraintError,
     FilterError,
     FilterSyntaxError,
@@ -31,6 +32,17 @@ from posetlib.filters import (
 from posetlib.graph import Change, Counters
 from posetlib.matching import BitmapMatcher, CountingMatcher
 from posetlib.merging import MergedSet, RootMerger, UnionCover, merge_all, union_covers
+from posetlib.models import (
+    Document,
+    DocumentPath,
+    PathIndex,
+    Readers,
+    parse_template,
+    read_notification,
+    read_xml,
+    template_text,
+    tuple_record,
+)
 from posetlib.profiles import (
     CollectionNote,
     CollectionService,
@@ -83,6 +95,9 @@ __all__ = [
     "CountingMatcher",
     "Description",
     "Diff",
+    "Document",
+    "DocumentError",
+    "DocumentPath",
     "DoubleForest",
     "Elimination",
     "EmptyConstraintError",
@@ -103,12 +118,14 @@ __all__ = [
     "NonRedundantForest",
     "NotAllowedError",
     "NotCovered",
+    "PathIndex",
     "Player",
     "PosetForest",
     "Promises",
     "Publication",
     "Rate",
     "RateControl",
+    "Readers",
     "Relation",
     "RootMerger",
     "Router",
@@ -133,11 +150,16 @@ __all__ = [
     "merge",
     "merge_all",
     "parse_filter",
+    "parse_template",
+    "read_notification",
+    "read_xml",
     "register_constraint",
     "register_structure",
     "set_covers",
     "structure_named",
     "structure_names",
+    "template_text",
+    "tuple_record",
     "union_covers",
     "unregister_constraint",
 ]

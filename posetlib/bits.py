@@ -34,8 +34,8 @@ WORD: Final = 64
 PIECE: Final = 1024
 
 _ONE: Final = np.uint64(1)
-# A number with more bits set than this is read as text, which is then faster.
-_FEW_BITS: Final = 64
+# The places of more bits than this are found by numpy, which is then faster.
+_FEW_BITS: Final = 32
 
 
 # -- Python integers -------------------------------------------------------------------------------
@@ -63,23 +63,24 @@ def mask_of(places: Sequence[int], piece: int = PIECE) -> int:
 
 
 def places_in(mask: int) -> Iterator[int]:
-    """Yield the places of the bits that are set, in ascending order: O(length of the integer).
+    """Return the places of the bits that are set, in ascending order: O(length of the integer).
 
     >>> list(places_in(0b1001))
     [0, 3]
     """
-    if mask.bit_count() > _FEW_BITS:
-        # One search through the text is linear; to clear the bits one by one is quadratic.
-        text = bin(mask)[:1:-1]
-        at = text.find("1")
-        while at >= 0:
-            yield at
-            at = text.find("1", at + 1)
-    else:
-        while mask:
-            lowest = mask & -mask
-            yield lowest.bit_length() - 1
-            mask ^= lowest
+    if mask.bit_count() <= _FEW_BITS:
+        return _few_places_in(mask)
+    # All bits at once; to clear them one by one copies the integer each time.
+    data = np.frombuffer(mask.to_bytes((mask.bit_length() + 7) // 8, "little"), dtype=np.uint8)
+    places: list[int] = np.unpackbits(data, bitorder="little").view(np.bool_).nonzero()[0].tolist()
+    return iter(places)
+
+
+def _few_places_in(mask: int) -> Iterator[int]:
+    while mask:
+        lowest = mask & -mask
+        yield lowest.bit_length() - 1
+        mask ^= lowest
 
 
 # -- numpy words -----------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 __all__ = [
     "BrokerError",
+    "DocumentError",
     "EmptyConstraintError",
     "FilterError",
     "FilterSyntaxError",
@@ -113,6 +114,10 @@ def _rebuild_invariant_error(invariant: str, witness: object, text: str) -> Inva
 
 class SnapshotError(ValueError):
     """The snapshot cannot be read: wrong format or version, or a reference to a missing part."""
+
+
+class DocumentError(ValueError):
+    """The document cannot be read: malformed, too large, too deep, or with a document type."""
 
 
 class BrokerError(Exception):

@@ -1,8 +1,8 @@
 """The values of notifications and filters: their domains, exact numbers, and their text.
 
-A value belongs to one of four domains: "bool", "number", "string" or "set". A value of none of
-them, such as None or NaN, has no domain: it satisfies only the constraint that its attribute
-exists.
+A value belongs to one of five domains: "bool", "number", "string", "set" or "document". A value of
+none of them, such as None or NaN, has no domain: it satisfies only the constraint that its
+attribute exists.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from posetlib.errors import FilterError
 
 __all__ = [
     "MISSING",
+    "DocumentValue",
     "Number",
     "check_number",
     "check_string",
@@ -63,6 +64,12 @@ class _Missing:
 
 #: Stands for the value of an attribute that a notification does not have. None is a value.
 MISSING: Final = _Missing()
+
+
+class DocumentValue:
+    """The base of values that are documents; nested mappings are documents, too."""
+
+    __slots__ = ()
 
 
 def lookup(notification: Mapping[str, Any], name: str) -> Any:
@@ -177,10 +184,10 @@ def check_string(value: str) -> str:
 
 
 def domain_of(value: object) -> str | None:
-    """Return the domain of a value, "bool", "number", "string" or "set", or None if it has none.
+    """Return the domain of a value, or None if it has none.
 
-    >>> [domain_of(v) for v in (True, 2.5, "a", {1, 2}, None)]
-    ['bool', 'number', 'string', 'set', None]
+    >>> [domain_of(v) for v in (True, 2.5, "a", {1, 2}, {"a": 1}, None)]
+    ['bool', 'number', 'string', 'set', 'document', None]
     """
     if isinstance(value, bool | np.bool_):
         return "bool"
@@ -188,6 +195,8 @@ def domain_of(value: object) -> str | None:
         return "string" if is_text(value) else None
     if isinstance(value, list | tuple | Set):
         return "set"
+    if isinstance(value, Mapping | DocumentValue):
+        return "document"
     number = exact(value)
     return "number" if number is not None and number == number else None
 

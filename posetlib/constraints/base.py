@@ -12,7 +12,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
-from typing import Any, ClassVar, Final, TypeAlias, final
+from typing import Any, ClassVar, Final, Protocol, TypeAlias, final
 
 from posetlib.constraints.extents import ANYWHERE, EVERYWHERE, Extent
 from posetlib.constraints.tokens import Tokens
@@ -22,9 +22,12 @@ from posetlib.values import MISSING, describe, shortened, value_text
 __all__ = [
     "EXISTS",
     "Constraint",
+    "ConstraintIndex",
     "Exists",
     "Term",
     "constraint_from_dict",
+    "make_index",
+    "register_index",
     "register_kind",
     "text_of",
 ]
@@ -43,8 +46,8 @@ class Constraint(ABC):
 
     __slots__ = ()
 
-    #: The domain of all values that satisfy the constraint: "number", "string", "bool" or "set".
-    #: None if the values may be of several domains.
+    #: The domain of all values that satisfy the constraint (see ``values``), None if they may be of
+    #: several domains.
     domain: ClassVar[str | None] = None
     #: The name of this kind of constraint in dictionaries; see `to_dict` and `register_kind`.
     kind: ClassVar[str] = ""
@@ -325,3 +328,34 @@ def constraint_from_dict(data: Any) -> Constraint:
 
 
 register_kind(Exists.kind, lambda _: EXISTS)
+
+
+# -- indexes of one kind ---------------------------------------------------------------------------
+
+
+class ConstraintIndex(Protocol):
+    """Many constraints of one kind, and which of them a value satisfies, without asking each."""
+
+    def add(self, constraint: Any) -> None:
+        """Add a constraint; nothing changes if it is there."""
+
+    def remove(self, constraint: Any) -> None:
+        """Remove a constraint; KeyError if it is not there."""
+
+    def satisfied(self, value: Any) -> Iterable[Constraint]:
+        """Return the constraints that a value satisfies, each once."""
+
+
+# For each kind that has one, the function that makes an empty index.
+_INDEXES: dict[str, Callable[[], ConstraintIndex]] = {}
+
+
+def register_index(kind: str, make: Callable[[], ConstraintIndex]) -> None:
+    """Let matchers ask many constraints of a kind through an index that ``make`` returns."""
+    _INDEXES[kind] = make
+
+
+def make_index(kind: str) -> ConstraintIndex | None:
+    """Return an empty index for constraints of a kind, None if it has none."""
+    make = _INDEXES.get(kind)
+    return None if make is None else make()

@@ -111,6 +111,6 @@ def _simple_domain(value: Any) -> str:
     domain = domain_of(value)
     if domain is None and isinstance(value, float) and value != value:
         return "number"
-    if domain is None or domain == "set":
+    if domain in {None, "set", "document"}:
         raise FilterError(f"{describe(value)} is not a simple value: bool, number or string")
     return domain

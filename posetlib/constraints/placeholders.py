@@ -42,7 +42,7 @@ def relation_between(value: Any, reference: Any) -> str | None:
     ('<', '>', '#')
     """
     domain = domain_of(value)
-    if domain is None or domain == "set" or domain != domain_of(reference):
+    if domain in {None, "set", "document"} or domain != domain_of(reference):
         return None
     if domain == "bool":
         return "=" if bool(value) == bool(reference) else "#"

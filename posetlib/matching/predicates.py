@@ -1,7 +1,8 @@
 """The distinct constraints of one attribute, indexed by the values that satisfy them.
 
 Constraints on single values are found by hash, and ranges of numbers and of strings by their ends
-in sorted lists. Every other constraint is tested, once for all filters that share it.
+in sorted lists. A kind of constraint may bring an index of its own. Every other constraint is
+tested, once for all filters that share it.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import Any, Final
 import numpy as np
 from sortedcontainers import SortedKeyList
 
-from posetlib.constraints.base import Constraint
+from posetlib.constraints.base import Constraint, ConstraintIndex, make_index
 from posetlib.constraints.extents import Answer, Piece
 from posetlib.values import exact
 
@@ -49,6 +50,8 @@ class Predicates:
         self._ranges = (_Ranges(), _Ranges())
         #: The predicates without an index: each of them is tested with every value.
         self._unindexed: dict[Predicate, None] = {}
+        #: Kind of constraint -> the index that it brings, None for a kind without one.
+        self._own_indexes: dict[str, ConstraintIndex | None] = {}
 
     def __bool__(self) -> bool:
         return bool(self._known)
@@ -73,7 +76,13 @@ class Predicates:
         """Add a predicate to the index (``enter``), or remove it from there."""
         extent = predicate.constraint.extent()
         if extent.others is not Answer.NO or not extent.is_sure:
-            if enter:
+            own = self._own_index(predicate.constraint.kind)
+            if own is not None:
+                if enter:
+                    own.add(predicate.constraint)
+                else:
+                    own.remove(predicate.constraint)
+            elif enter:
                 self._unindexed[predicate] = None
             else:
                 del self._unindexed[predicate]
@@ -90,6 +99,11 @@ class Predicates:
             if answer is Answer.YES:
                 self._place_point((_BOOLEAN, value), predicate, enter=enter)
 
+    def _own_index(self, kind: str) -> ConstraintIndex | None:
+        if kind not in self._own_indexes:
+            self._own_indexes[kind] = make_index(kind)
+        return self._own_indexes[kind]
+
     def _place_point(self, key: tuple[int, Hashable], predicate: Predicate, *, enter: bool) -> None:
         if enter:
             self._points.setdefault(key, {})[predicate] = None
@@ -105,6 +119,9 @@ class Predicates:
             # A subclass of str may have a comparison of its own: every predicate is tested.
             return _tested(self._known.values(), value, notification)
         found = _tested(self._unindexed, value, notification)
+        for own in self._own_indexes.values():
+            if own is not None:
+                found += map(self._known.__getitem__, own.satisfied(value))
         if isinstance(value, bool | np.bool_):
             found += self._points.get((_BOOLEAN, int(value)), ())
             return found
