@@ -10,12 +10,15 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import posetlib as pl
 from browser.config import Config, Limits
 from browser.graph import Graph, Node
 from browser.sources import Source, SourceError, read_row, read_types
+
+if TYPE_CHECKING:
+    from browser.story import Story
 
 __all__ = [
     "Report",
@@ -23,6 +26,7 @@ __all__ = [
     "numbers_of",
     "read_report",
     "read_workload",
+    "renumbered",
     "reports",
     "snapshot_of",
     "snapshots",
@@ -346,3 +350,22 @@ def neighbourhood(
     pairs = zip(among.column("parent").to_pylist(), among.column("child").to_pylist(), strict=True)
     links = tuple(pair for pair in pairs if pair[0] in made and pair[1] in made)
     return Graph(made, links), tuple(each for each in numbers if each in made)
+
+
+def renumbered(graph: Graph, numbers: Sequence[int], story: Story) -> tuple[Graph, tuple[int, ...]]:
+    """Return a part of a table on disk with the numbers that a story gives to its filters.
+
+    A filter that the story has not keeps its id, as a number below zero: no story has these.
+    """
+    own: dict[int, int] = {}
+    for id_, node in graph.nodes.items():
+        try:
+            item = pl.parse_filter(node.text, types=story.source.types)
+        except (pl.FilterError, RecursionError):
+            item = None
+        own[id_] = story.number.get(item, -1 - id_) if item is not None else -1 - id_
+    nodes = {
+        own[id_]: Node(own[id_], node.text, node.interfaces) for id_, node in graph.nodes.items()
+    }
+    edges = tuple((own[parent], own[child]) for parent, child in graph.edges)
+    return Graph(nodes, edges), tuple(own[each] for each in numbers)

@@ -4,9 +4,9 @@
   "use strict";
 
   const edges = window.posetlib.edges;
-  const MARKS = { added: "good", matched: "good", removed: "bad", failed: "bad", moved: "move",
+  const MARKS = { added: "good", matched: "good", removed: "bad", failed: "bad", moved: "move", relinked: "move",
                   changed: "warn", assumed: "warn", witness: "warn" };
-  const state = { drawings: {}, node: null, query: "", serial: 0, moved: new WeakSet() };
+  const state = { drawings: {}, node: null, query: "", only: "", serial: 0, moved: new WeakSet() };
 
   function colour(name) {
     return getComputedStyle(document.documentElement).getPropertyValue("--" + name).trim();
@@ -105,6 +105,7 @@
     style.push(
       { selector: ".removed, .failed", style: { "border-style": "dashed", "line-style": "dashed" } },
       { selector: ".moved", style: { "border-style": "double", "border-width": 7 } },
+      { selector: ".relinked", style: { "border-style": "dashed", "border-width": 3 } },
       { selector: ".changed, .assumed", style: { "border-style": "dotted" } },
       { selector: ".unvisited, .skipped, .pruned", style: { "border-style": "dotted" } },
       /* What steps back does so by its box: its text stays as readable as any. */
@@ -136,6 +137,10 @@
       { selector: "node.dim", style: { color: colour("muted"), "background-fill": "solid", "background-color": colour("ground"), "border-color": colour("line"), "border-width": 1, "border-style": "solid" } },
       { selector: "node.found", style: { "border-color": colour("focus"), "border-width": 6, opacity: 1, "z-index": 8 } },
       { selector: "edge.near", style: { "line-color": colour("accent"), "target-arrow-color": colour("accent"), width: 4, opacity: 1, "z-index": 9 } },
+      /* The edges of the chosen filter that came and went stay apart from those that were kept. */
+      { selector: "edge.near.added", style: { "line-color": colour("good"), "target-arrow-color": colour("good"), width: 5 } },
+      { selector: "edge.near.removed", style: { "line-color": colour("bad"), "target-arrow-color": colour("bad"), width: 5, "line-style": "dashed" } },
+      { selector: "edge.near.witness", style: { "line-color": colour("warn"), "target-arrow-color": colour("warn"), width: 5 } },
       { selector: "node.near", style: { "border-color": colour("accent"), opacity: 1 } },
       { selector: "node.picked", style: { "border-color": colour("accent"), "border-width": 8, "border-style": "solid", opacity: 1, "z-index": 10 } }
     );
@@ -263,9 +268,12 @@
     put("note", drawing.note);
     const chips = document.getElementById("chips-" + panel);
     if (chips) chips.replaceChildren(...(drawing.chips || []).map(([mark, text]) => {
-      const chip = document.createElement("span");
+      const chip = document.createElement("button");
       chip.className = "chip " + mark;
       chip.textContent = text;
+      chip.dataset.chip = mark;
+      chip.title = "Show these alone, or all again";
+      chip.setAttribute("aria-pressed", String(state.only === mark));
       return chip;
     }));
     const frame = document.getElementById("graph-" + panel);
@@ -326,7 +334,7 @@
     const data = event.target.data(), place = tooltip();
     if (data.filter === undefined && !data.tip) return;
     const lines = data.tip ? [data.tip]
-      : ["#" + data.id + " " + data.filter, "Interfaces: " + (data.interfaces || []).join(", ")];
+      : [(data.name || "#" + data.id) + " " + data.filter, "Interfaces: " + (data.interfaces || []).join(", ")];
     if (data.marks) lines.push(data.marks.join("; "));
     if (data.why) lines.push(data.why);
     if (data.hidden) lines.push(data.hidden + " below are folded; double-click unfolds");
@@ -338,15 +346,16 @@
     place.style.top = Math.max(4, Math.min(at.clientY + 14, innerHeight - box.height - 8)) + "px";
   }
 
-  /* The lines of a filter, and what is at their other ends. */
+  /* The lines of a filter by their mark, and what is at their other ends. */
   function around(panel, node) {
-    const drawing = state.drawings[panel], lines = [], others = new Set();
+    const drawing = state.drawings[panel], lines = {}, others = new Set();
     if (!drawing || !drawing.lines || !node.nonempty()) return { lines, others };
     const nodes = drawing.elements, place = nodes.findIndex((each) => each.data.id === node.id());
-    Object.values(drawing.lines).forEach((ends) => {
+    Object.entries(drawing.lines).forEach(([mark, ends]) => {
       for (let i = 0; i < ends.length; i += 2) {
         if (ends[i] !== place && ends[i + 1] !== place) continue;
-        [ends[i], ends[i + 1]].forEach((end) => lines.push(nodes[end].position.x, nodes[end].position.y));
+        lines[mark] = lines[mark] || [];
+        [ends[i], ends[i + 1]].forEach((end) => lines[mark].push(nodes[end].position.x, nodes[end].position.y));
         others.add(nodes[ends[i] === place ? ends[i + 1] : ends[i]].data.id);
       }
     });
@@ -377,18 +386,38 @@
   }
 
   function find(cy, panel) {
-    const query = queryOf(panel);
+    const query = queryOf(panel), only = state.only;
     let found = cy.collection();
     cy.batch(() => {
       cy.elements(".found, .dim").removeClass("found dim");
-      if (!query) return;
-      found = cy.nodes().filter((n) => (("#" + n.id() + " " + (n.data("filter") || "") + " " +
-        (n.data("interfaces") || []).join(" ")).toLowerCase()).includes(query));
-      cy.elements().not(found).addClass("dim");
+      if (!query && !only) return;
+      found = cy.nodes().filter((n) => !only || n.hasClass(only));
+      if (query) {
+        found = found.filter((n) => (("#" + n.id() + " " + (n.data("filter") || "") + " " +
+          (n.data("interfaces") || []).join(" ")).toLowerCase()).includes(query));
+      }
+      const kept = only ? found.union(cy.edges("." + only)) : found;
+      cy.elements().not(kept).addClass("dim");
       found.addClass("found");
     });
-    edges.dim(cy, Boolean(query));
+    edges.dim(cy, Boolean(query || only));
     return found;
+  }
+
+  /* Show the filters of one mark alone, or all again; the rows of lists that are about a mark too. */
+  function toggleOnly(mark) {
+    state.only = state.only === mark ? "" : mark;
+    everywhere((cy, panel) => find(cy, panel));
+    showOnly();
+  }
+
+  function showOnly() {
+    const only = state.only;
+    document.querySelectorAll("[data-chip]").forEach((chip) =>
+      chip.setAttribute("aria-pressed", String(Boolean(only) && chip.dataset.chip === only)));
+    document.querySelectorAll("tr[class*='kind-']").forEach((row) => {
+      row.hidden = Boolean(only) && !row.classList.contains("kind-" + only);
+    });
   }
 
   function panels() {
@@ -413,6 +442,18 @@
     });
   }
 
+  /* Choose the first of some filters, and bring all of them into view with what is next to them. */
+  function show(page, numbers) {
+    window.dash_clientside.set_props(page + "-node", { data: numbers[0] });
+    everywhere((cy, panel) => {
+      const nodes = numbers.reduce((all, each) => all.union(cy.$id(String(each))), cy.collection());
+      if (!nodes.nonempty()) return;
+      state.moved.add(cy);
+      const near = nodes.reduce((all, each) => all.union(neighbours(cy, panel, each)), nodes);
+      cy.stop().animate({ fit: { eles: near.length < 40 ? near : nodes, padding: 50 } }, { duration: 250 });
+    });
+  }
+
   function pan(cy, by) {
     state.moved.add(cy);
     cy.panBy(by);
@@ -424,6 +465,9 @@
   }
 
   function draw(drawings, number) {
+    const before = Object.keys(state.drawings)[0], now = Object.keys(drawings)[0];
+    /* What was asked of one page is not asked of the next. */
+    if (before && now && pageOf(before) !== pageOf(now)) state.only = "";
     state.node = number === undefined ? null : number;
     state.drawings = drawings;
     panels().forEach((panel) => whenMounted(panel, (cy) => {
@@ -475,5 +519,5 @@
     return Object.values(state.drawings).every((each) => each.step === undefined || each.step === step);
   }
 
-  window.posetlib.graphs = { atStep, choose, draw, fit, fold, instance, lookAt, pan, restyle, search, zoom };
+  window.posetlib.graphs = { atStep, choose, draw, fit, fold, instance, lookAt, pan, restyle, search, show, showOnly, toggleOnly, zoom };
 })();

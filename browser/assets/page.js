@@ -31,6 +31,17 @@
       window.dash_clientside.set_props("runs-witness", { data: witness.dataset.witness });
       return;
     }
+    const shown = event.target.closest && event.target.closest("[data-show]");
+    if (shown) {
+      const [page, ...numbers] = shown.dataset.show.split(" ");
+      graphs.show(page, numbers.map(Number));
+      return;
+    }
+    const chip = event.target.closest && event.target.closest("[data-chip]");
+    if (chip) {
+      graphs.toggleOnly(chip.dataset.chip);
+      return;
+    }
     const button = event.target.closest && event.target.closest("[data-graph]");
     if (button) {
       const [what, panel] = button.dataset.graph.split(" ");
@@ -150,6 +161,7 @@
     const parts = data.rows.length ? [table] : [];
     if (data.note) parts.push(element("p", "muted", data.note));
     place.replaceChildren(...parts);
+    graphs.showOnly();
   }
 
   /* The values of inputs, then the view: the view with these in it, each under a name made of its id. */
@@ -227,7 +239,10 @@
     nav: function (pathname) {
       document.querySelectorAll(".nav a").forEach((link) => {
         const here = link.getAttribute("href") === pathname;
-        if (here) link.setAttribute("aria-current", "page");
+        if (here) {
+          link.setAttribute("aria-current", "page");
+          document.title = link.textContent + " · " + document.querySelector(".brand").textContent;
+        }
         else link.removeAttribute("aria-current");
       });
       const button = document.getElementById("theme");

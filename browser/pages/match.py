@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from dash import Dash, Input, Output, State, dcc, html, no_update
+from dash import Dash, Input, Output, State, dcc, html
 from dash.exceptions import PreventUpdate
 
 from browser import ids
@@ -157,7 +157,17 @@ def register(app: Dash, library: Library) -> None:
                 each: match(story, frame, notification, bound) for each, frame in frames.items()
             }
         except SourceError as error:
-            return (*[no_update] * 5, str(error))
+            # What was true of another notification does not stay.
+            plain = {
+                ids.panel(NAME, each): {
+                    **frame_drawing(story, frame, limits, folds=read_folds(folds), marks={}),
+                    "chips": [],
+                    "step": step or 0,
+                }
+                for each, frame in frames.items()
+            }
+            told = [html.P(f"No answer: {error}.", className="note")]
+            return (*renewed_grid(NAME, story, list(frames), mounted), plain, told, str(error))
         drawings = {}
         words = {name: f"{MARKS[name][0]} {name}" for name in _MARKS}
         for each, frame in frames.items():
@@ -188,7 +198,7 @@ def register(app: Dash, library: Library) -> None:
         try:
             notification = read_notification(text or "")
         except SourceError:
-            raise PreventUpdate from None  # which is told where it was typed
+            return [html.P("There is no notification to match.", className="muted")]
         return reasons(story, chosen or [], step or 0, notification, bound, number)
 
 

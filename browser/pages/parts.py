@@ -9,11 +9,13 @@ import dash_cytoscape as cyto  # type: ignore[import-untyped]
 from dash import dcc, html
 
 from browser import ids
+from browser.checking import MEANINGS, Fault, Verdict
 from browser.elements import MARKS
 from browser.pages.attributes import aria, data
-from browser.story import FILE, QUICK, Story, default_pair
+from browser.story import FILE, QUICK, Story
 
 __all__ = [
+    "badge",
     "card",
     "chosen",
     "chosen_step",
@@ -38,6 +40,7 @@ __all__ = [
     "title",
     "told_filter",
     "transport",
+    "verdict_card",
 ]
 
 Component = Any
@@ -88,8 +91,7 @@ def head(title: str, about: str) -> Component:
 
 def title(story: Story, structure: str) -> str:
     """Return what a structure is called above its graph."""
-    name = story.structures[structure]
-    return name if structure == FILE else f"{structure.upper()} · {name}"
+    return story.title(structure)
 
 
 def long_list(page: str, part: str, class_name: str = "scroll") -> Component:
@@ -325,8 +327,7 @@ def structures_at_a_step(
     controls: Sequence[Component] = (),
 ) -> list[Component]:
     """Return what a page has that shows structures at a step: controls, graphs, cards, stores."""
-    # An uploaded snapshot is shown unasked, too.
-    shown = chosen(view, story, (FILE, *default_pair()))
+    shown = chosen(view, story, story.first_shown)
     search = search_box(page, view.get(ids.SEARCH, ""))
     return [
         html.Div([structure_choice(page, story, shown), *controls, search], className="toolbar"),
@@ -355,6 +356,60 @@ def graph_area(page: str, story: Story, shown: Sequence[str], *cards: Component)
 def card(heading: str, *content: Component, class_name: str = "card") -> Component:
     """Return a card with a heading."""
     return html.Section([html.H2(heading), *content], className=class_name)
+
+
+def badge(verdict: Verdict) -> Component:
+    """Return in a word whether a file is what it promises."""
+    if verdict.ok is None:
+        return html.Span("? not checked", className="badge na")
+    if verdict.ok:
+        return html.Span("✓ check() holds", className="badge holds")
+    return html.Span(f"✗ {verdict.invariant} violated", className="badge violated")
+
+
+def verdict_card(page: str, story: Story, verdict: Verdict) -> Component:
+    """Return what check() says of an uploaded file, with witnesses that open in the graph."""
+    said: list[Component] = [html.Div(badge(verdict), className="row")]
+    if verdict.ok is None:
+        said.append(
+            html.P(
+                f"Every two of {len(story.filters):,} filters may have to be compared, which takes "
+                "a while.",
+                className="muted",
+            )
+        )
+        said.append(html.Button("Check it now", id=ids.at(page, ids.CHECK)))
+    elif verdict.ok:
+        said.append(
+            html.P(
+                "The file keeps every promise of its structure. A forest's shape depends on the "
+                "order of its updates: the twin, rebuilt from the same pairs, may be another.",
+                className="muted",
+            )
+        )
+    else:
+        said.append(html.P(MEANINGS.get(verdict.invariant, "")))
+        if verdict.total > len(verdict.faults):
+            said.append(html.P(f"{len(verdict.faults)} of {verdict.total:,} violations shown."))
+        said += [_fault(page, place, fault) for place, fault in enumerate(verdict.faults, 1)]
+    return card("Check of the file", *said)
+
+
+def _fault(page: str, place: int, fault: Fault) -> Component:
+    words = [html.Div(fault.what, className="filter")]
+    words += [html.Div(sentence, className="muted") for sentence in fault.why]
+    return html.Div(
+        [
+            html.Button(
+                "Open",
+                className="small",
+                **aria(label=f"Open witness {place} in the graph"),
+                **data(show=" ".join([page, *map(str, fault.numbers)])),
+            ),
+            html.Div(words),
+        ],
+        className="witness",
+    )
 
 
 def told_filter(number: int, text: str) -> Component:

@@ -15,9 +15,21 @@ from browser.pages.registry import PAGES
 from browser.sources import SourceError
 from browser.state import Library, from_query, recipe_of
 
-__all__ = ["layout", "register"]
+__all__ = ["layout", "register", "window_title"]
 
 Component = Any
+
+
+def window_title(page: str | None) -> str:
+    """Return what the window is called while a page is open.
+
+    >>> window_title("Match"), window_title(None)
+    ('Match · posetlib browser', 'posetlib browser')
+    """
+    return f"{page} · {_NAME}" if page else _NAME
+
+
+_NAME = "posetlib browser"
 
 
 def layout(app: Dash, library: Library) -> Component:
@@ -29,7 +41,7 @@ def layout(app: Dash, library: Library) -> Component:
             html.A("Skip to the page", href="#main", className="skip"),
             html.Header(
                 [
-                    html.Div("posetlib browser", className="brand"),
+                    html.Div(_NAME, className="brand"),
                     html.Nav(
                         [dcc.Link(page.title, href=_address(app, page.path)) for page in PAGES],
                         className="nav",

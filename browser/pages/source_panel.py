@@ -10,6 +10,7 @@ from dash import ALL, Dash, Input, Output, State, ctx, dcc, html, no_update
 from dash.exceptions import PreventUpdate
 
 from browser import ids
+from browser.checking import check_file
 from browser.config import Limits
 from browser.elements import counted
 from browser.examples import EXAMPLES
@@ -18,6 +19,7 @@ from browser.pages import parts
 from browser.pages.attributes import aria, data
 from browser.sources import SourceError
 from browser.state import TEXT_CHARS, Library
+from browser.story import FILE
 
 __all__ = ["decoded", "layout", "register", "upload"]
 
@@ -231,15 +233,18 @@ def register(app: Dash, library: Library) -> None:
                 recipe = library.ask_broker()
             else:
                 recipe = {"from": "example", "example": by["name"]}
-            library.story(recipe)
+            holds_table = library.story(recipe).source.snapshot is not None
         except SourceError as error:
             return no_update, no_update, str(error)
-        # The same structures and page, from the start of something new.
+        # The same structures and page, from the start of something new; but a table that was
+        # brought along is what is shown, whatever was chosen before.
+        had_table = FILE in (view or {}).get(ids.SHOW, "").split(",")
+        kept = _KEPT - {ids.SHOW} if holds_table or had_table else _KEPT
         view = {
             name: value
             for name, value in (view or {}).items()
             # What belongs to one page alone has nothing to do with the source.
-            if name in _KEPT or ids.is_apart(name)
+            if name in kept or ids.is_apart(name)
         }
         return recipe, view, ""
 
@@ -260,6 +265,9 @@ def register(app: Dash, library: Library) -> None:
                 className="muted",
             ),
         ]
+        verdict = check_file(story)
+        if verdict is not None:
+            title.append(html.Div(parts.badge(verdict), className="row"))
         if story.source.note:
             title.append(html.Div(story.source.note, className="note"))
         return title, parts.legend(story)

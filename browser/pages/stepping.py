@@ -9,10 +9,10 @@ from dash import Dash, Input, Output, State, no_update
 from dash.exceptions import PreventUpdate
 
 from browser import ids
-from browser.elements import short
 from browser.folds import folded
 from browser.pages import parts
 from browser.pages.attributes import clientside
+from browser.shortening import short
 from browser.state import Library
 from browser.story import Frame, Story
 

@@ -10,9 +10,10 @@ from dash.exceptions import PreventUpdate
 
 import posetlib as pl
 from browser import ids
+from browser.checking import check_file
 from browser.detail import Detail, detail
 from browser.folds import read_folds
-from browser.listing import Cell, code, listing, muted, pick
+from browser.listing import Cell, chip, code, listing, muted, pick
 from browser.pages import parts
 from browser.pages.stepping import (
     frames_of,
@@ -21,10 +22,11 @@ from browser.pages.stepping import (
     register_structures,
     renewed_grid,
 )
-from browser.picture import frame_drawing
+from browser.picture import file_drawing, frame_drawing
+from browser.shortening import visible
 from browser.sources import SourceError, read_line
 from browser.state import Library, with_edit
-from browser.story import Frame, Story, first_structure
+from browser.story import FILE, Frame, Story, first_structure
 
 __all__ = ["layout", "register"]
 
@@ -58,14 +60,21 @@ def layout(library: Library, recipe: dict[str, str], view: dict[str, str]) -> Co
                 story,
                 recipe,
                 view,
+                _checked(story),
                 parts.card("Chosen filter", html.Div(id=_at(ids.DETAIL))),
                 _all_filters(),
                 _by_hand(story),
-                parts.signs(("added", "removed", "moved", "changed")),
+                parts.signs(("added", "removed", "moved", "relinked", "changed")),
                 controls=[sideways],
             ),
         ]
     )
+
+
+def _checked(story: Story) -> Component:
+    verdict = check_file(story)
+    shown = [] if verdict is None else [parts.verdict_card(NAME, story, verdict)]
+    return html.Div(shown, id=_at(ids.VERDICT), role="status")
 
 
 def _all_filters() -> Component:
@@ -162,8 +171,14 @@ def rows_of(
     size: int = 100,
     picked: int | None = None,
 ) -> tuple[dict[str, Any], int]:
-    """Return one page of the list of filters that are in any of the frames, and how many pages."""
-    numbers = sorted({number for frame in frames.values() for number in frame.graph.nodes})
+    """Return one page of the list of filters, and how many pages.
+
+    First those that are in any of the frames, then those that were added and are in none.
+    """
+    present = {number for frame in frames.values() for number in frame.graph.nodes}
+    step = max((frame.step for frame in frames.values()), default=0)
+    asked = {story.number[each.item] for each in list(story.trace)[:step] if each.item is not None}
+    numbers = [*sorted(present), *sorted(asked - present)]
     wanted = query.strip().lower()
     if wanted:
         numbers = [each for each in numbers if wanted in _searched(story, frames, each)]
@@ -175,15 +190,23 @@ def rows_of(
     rows: list[list[Cell]] = [
         [
             pick(NAME, number),
-            [code(str(story.filters[number])), muted(_places(frames, number))],
+            [code(visible(str(story.filters[number]))), muted(_places(frames, number))]
+            if number in present
+            else [
+                code(visible(str(story.filters[number]))),
+                chip("absent", "absent"),
+                muted("pruned, removed or not taken in: choose it to see why"),
+            ],
         ]
         for number in shown
     ]
     first = page * size + 1
+    absent = sum(number not in present for number in numbers)
     made = listing(
         ["No.", "Filter, interfaces, parents"],
         rows,
-        caption=f"{first:,} to {first + len(shown) - 1:,} of {len(numbers):,} filters",
+        caption=f"{first:,} to {first + len(shown) - 1:,} of {len(numbers):,} filters"
+        + (f", {absent:,} of them absent" if absent else ""),
         classes=["picked" if number == picked else "" for number in shown],
     )
     return made, pages
@@ -238,16 +261,25 @@ def register(app: Dash, library: Library) -> None:
         frames = frames_of(story, show, step)
         drawings = {}
         for each, frame in frames.items():
-            made = frame_drawing(
-                story,
-                frame,
-                limits,
-                folds=read_folds(folds),
-                sideways=bool(sideways),
-                ratio=_ratio(len(frames)),
-            )
+            options: dict[str, Any] = {"sideways": bool(sideways), "ratio": _ratio(len(frames))}
+            draw_one = file_drawing if each == FILE else frame_drawing
+            made = draw_one(story, frame, limits, folds=read_folds(folds), **options)
             drawings[ids.panel(NAME, each)] = {**made, "step": step or 0}
         return (*renewed_grid(NAME, story, list(frames), mounted), drawings)
+
+    @app.callback(
+        Output(_at(ids.VERDICT), "children"),
+        Input(_at(ids.CHECK), "n_clicks"),
+        State(_at(ids.HERE), "data"),
+        prevent_initial_call=True,
+    )
+    def check_now(clicks: Any, recipe: Any) -> Any:
+        if not clicks:
+            raise PreventUpdate
+        story = library.story(recipe)
+        verdict = check_file(story, asked=True)
+        assert verdict is not None  # there is a button only where there is a file
+        return parts.verdict_card(NAME, story, verdict)
 
     @app.callback(
         Output(_at(ids.DETAIL), "children"),
