@@ -12,6 +12,7 @@ from flask import has_request_context, request
 from browser.compression import compress_answers
 from browser.config import Config, Limits
 from browser.errors import show_error
+from browser.exports import register_exports
 from browser.pages import shell
 from browser.pages.registry import PAGES
 from browser.running_broker import read_address
@@ -94,6 +95,7 @@ def create_app(
     shell.register(app, library)
     for page in PAGES:
         page.register(app, library)
+    register_exports(app, library)
     protect(app, config.limits, hosts)
     compress_answers(app.server)
     return app

@@ -70,12 +70,12 @@ class Verdict:
 
 
 def check_file(story: Story, *, asked: bool = False) -> Verdict | None:
-    """Check the table of an uploaded snapshot, just as it is; None if nothing was uploaded.
+    """Check the table of an uploaded snapshot, just as it is; None if there is none, or a part.
 
     A large one is checked only when that is asked for.
     """
     snapshot = story.source.snapshot
-    if snapshot is None:
+    if snapshot is None or story.source.part:
         return None
     if story in _known:
         return _known[story]

@@ -37,6 +37,15 @@ def field(name: str) -> str:
     return f"generate-{name}"
 
 
+#: Around which filter a large table is opened.
+AROUND: Final = "open-around"
+
+
+def table(name: str) -> dict[str, str]:
+    """The id of the button that opens a table of the jobs."""
+    return {"type": "table", "name": name}
+
+
 def example(name: str) -> dict[str, str]:
     """The id of the button that opens an example."""
     return {"type": "example", "name": name}

@@ -15,7 +15,7 @@ from urllib.parse import parse_qsl, urlencode
 
 from browser.cache import Cache
 from browser.config import Config
-from browser.directories import read_workload
+from browser.directories import read_table, read_workload
 from browser.examples import EXAMPLES
 from browser.generating import generate, parameters_from
 from browser.network.comparing import Counts, counts_of
@@ -35,7 +35,7 @@ Files = tuple[tuple[str, bytes], ...]
 #: The names that make up a recipe; all others are about how it is shown.
 RECIPE: Final = frozenset(
     "from kind filters dims interfaces seed operations schemas decimals width skew interface_skew "
-    "text doc example edits".split()
+    "text doc example table around edits".split()
 )
 _QUERY_CHARS: Final = 16_000
 #: Up to so many characters a typed text is in the address, and can be shared for good.
@@ -194,6 +194,8 @@ class Library:
             if self.config.workload is None:
                 raise SourceError("no workload was given on the command line")
             return read_workload(self.config.workload, limits)
+        if origin == "table":
+            return read_table(self.config, recipe.get("table", ""), recipe.get("around", ""))
         if origin == "example":
             example = EXAMPLES.get(recipe.get("example", ""))
             if example is None:

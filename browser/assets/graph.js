@@ -276,6 +276,10 @@
       chip.setAttribute("aria-pressed", String(state.only === mark));
       return chip;
     }));
+    document.querySelectorAll("#save-" + panel + " a[data-format]").forEach((link) => {
+      link.hidden = !drawing.save;
+      if (drawing.save) link.href = link.dataset.format + drawing.save;
+    });
     const frame = document.getElementById("graph-" + panel);
     if (frame) frame.setAttribute("aria-label", drawing.about || (drawing.title || panel) + ": graph of " + drawing.nodes +
       " filters and " + drawing.edges + " edges. Arrow keys move it, plus and minus zoom, F fits, Enter folds or unfolds the chosen filter. The list beside it has the same filters.");
@@ -454,6 +458,11 @@
     });
   }
 
+  function save(what, panel) {
+    const cy = instance(panel), drawing = state.drawings[panel];
+    if (cy && drawing) window.posetlib.saving.save(what, cy, drawing, lookOf(), panel);
+  }
+
   function pan(cy, by) {
     state.moved.add(cy);
     cy.panBy(by);
@@ -519,5 +528,5 @@
     return Object.values(state.drawings).every((each) => each.step === undefined || each.step === step);
   }
 
-  window.posetlib.graphs = { atStep, choose, draw, fit, fold, instance, lookAt, pan, restyle, search, show, showOnly, toggleOnly, zoom };
+  window.posetlib.graphs = { atStep, choose, draw, fit, fold, instance, lookAt, pan, restyle, save, search, show, showOnly, toggleOnly, zoom };
 })();

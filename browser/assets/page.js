@@ -51,6 +51,7 @@
       if (what === "in") graphs.zoom(cy, 1.3);
       if (what === "out") graphs.zoom(cy, 1 / 1.3);
       if (what === "fold") graphs.fold(panel);
+      if (what === "svg" || what === "png") graphs.save(what, panel);
       return;
     }
     if (event.target.closest && event.target.closest("#theme")) {

@@ -10,6 +10,7 @@ from dash.exceptions import PreventUpdate
 
 import posetlib as pl
 from browser import ids
+from browser.exports import save_query
 from browser.folds import read_folds
 from browser.forwards import (
     MECHANISMS,
@@ -259,6 +260,7 @@ def register(app: Dash, library: Library) -> None:
                     story, frame, limits, folds=read_folds(folds), notes=notes, ratio=0.95
                 ),
                 "step": step,
+                "save": save_query(recipe, full_order, step),
             },
             ids.panel(NAME, "step"): {
                 **network(operation, sent, near, story.number),

@@ -10,6 +10,7 @@ from dash.exceptions import PreventUpdate
 
 from browser import ids
 from browser.elements import MARKS
+from browser.exports import save_query
 from browser.folds import read_folds
 from browser.matching import Match, match, random_notification, read_notification, why
 from browser.pages import parts
@@ -176,6 +177,7 @@ def register(app: Dash, library: Library) -> None:
                 story, frame, limits, folds=read_folds(folds), marks=marks, ratio=0.95
             )
             made["chips"] = chips(marks, words)
+            made["save"] = save_query(recipe, each, frame.step)
             drawings[ids.panel(NAME, each)] = {**made, "step": step or 0}
         sizes = {each: len(frame.graph.nodes) for each, frame in frames.items()}
         told = answer(story, found, sizes)

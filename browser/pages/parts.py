@@ -11,6 +11,7 @@ from dash import dcc, html
 from browser import ids
 from browser.checking import MEANINGS, Fault, Verdict
 from browser.elements import MARKS
+from browser.exports import EXPORTS, FORMATS
 from browser.pages.attributes import aria, data
 from browser.story import FILE, QUICK, Story
 
@@ -137,6 +138,31 @@ def graph_panel(panel: str, title: str, *, fold: bool = True) -> Component:
         buttons.insert(
             0, button("fold", "Fold ▸", "Fold or unfold what is below the chosen filter")
         )
+    saving = html.Details(
+        [
+            html.Summary("Save", title="Save the graph as a picture, or the table as a file"),
+            html.Div(
+                [
+                    button("svg", "SVG", "Save as a picture that scales"),
+                    button("png", "PNG", "Save as a picture of dots"),
+                    *(
+                        html.A(
+                            each.title,
+                            hidden=True,
+                            download="",
+                            className="button small",
+                            **data(format=f"{EXPORTS}/{name}"),
+                        )
+                        for name, each in FORMATS.items()
+                    ),
+                ],
+                id=f"save-{panel}",
+                className="menu-items",
+            ),
+        ],
+        className="menu",
+    )
+    buttons.append(saving)
     return html.Section(
         [
             html.Header([html.H2(title), html.Div(buttons, className="row graph-buttons")]),

@@ -12,6 +12,7 @@ from dash.exceptions import PreventUpdate
 from browser import ids
 from browser.checking import check_file
 from browser.config import Limits
+from browser.directories import snapshots
 from browser.elements import counted
 from browser.examples import EXAMPLES
 from browser.generating import FIELDS, KINDS, Field
@@ -24,6 +25,7 @@ from browser.story import FILE
 __all__ = ["decoded", "layout", "register", "upload"]
 
 Component = Any
+_OFFERED = 30
 #: What of a view stays when the source changes.
 _KEPT = frozenset({ids.SHOW, ids.SIDEWAYS, ids.MODE})
 _TYPED = """\
@@ -104,6 +106,7 @@ def layout(library: Library) -> Component:
                         disabled=workload is None,
                         title="python -m browser --workload DIRECTORY",
                     ),
+                    *_tables(library),
                     html.H3("Examples"),
                     html.Ul(
                         [
@@ -119,6 +122,32 @@ def layout(library: Library) -> Component:
         className="sources",
         **aria(label="Where the filters come from"),
     )
+
+
+def _tables(library: Library) -> list[Component]:
+    """Return a button for each table that the jobs have built, and around what to open it."""
+    found = snapshots(library.config)[:_OFFERED]
+    return [
+        html.Div(
+            [
+                html.H3("Tables of the jobs"),
+                html.Ul(
+                    [
+                        html.Li(html.Button(name, id=ids.table(name), className="link"))
+                        for name, _ in found
+                    ],
+                    className="plain",
+                ),
+                html.Label(
+                    [
+                        "Of a large one, around id or filter",
+                        dcc.Input(id=ids.AROUND, type="text", value="", placeholder="0"),
+                    ]
+                ),
+            ],
+            hidden=not found,
+        )
+    ]
 
 
 def _field(field: Field) -> Component:
@@ -140,8 +169,8 @@ def _field(field: Field) -> Component:
 def upload(id_: str, limits: Limits, *, multiple: bool = False, what: str = "") -> Component:
     """Return the place to drop a file."""
     what = what or (
-        "Snapshot or trace (JSON), workload (Parquet parts, JSON lines, CSV), or text with one "
-        "operation per line"
+        "Snapshot or trace (JSON), GraphML, node-link JSON, a workload (Parquet parts, JSON lines, "
+        "a JSON list, CSV with or without a column operation), or text with one operation per line"
     )
     return html.Div(
         [
@@ -169,7 +198,7 @@ def decoded(contents: str, limits: Limits) -> bytes:
         raise SourceError("the upload was damaged on its way") from None
 
 
-def register(app: Dash, library: Library) -> None:
+def register(app: Dash, library: Library) -> None:  # noqa: PLR0915 - callbacks, one by one
     """Add the callbacks of the panel."""
     limits = library.config.limits
 
@@ -183,6 +212,8 @@ def register(app: Dash, library: Library) -> None:
         Input(ids.OPEN_WORKLOAD, "n_clicks"),
         Input(ids.OPEN_BROKER, "n_clicks"),
         Input({"type": "example", "name": ALL}, "n_clicks"),
+        Input({"type": "table", "name": ALL}, "n_clicks"),
+        State(ids.AROUND, "value"),
         State(ids.KIND, "value"),
         State(ids.TYPED, "value"),
         State(ids.UPLOAD, "filename"),
@@ -197,6 +228,8 @@ def register(app: Dash, library: Library) -> None:
         _workload: Any,
         _broker: Any,
         _examples: Any,
+        _tables: Any,
+        around: str | None,
         kind: str,
         text: str | None,
         names: list[str] | None,
@@ -231,6 +264,8 @@ def register(app: Dash, library: Library) -> None:
                 recipe = {"from": "workload"}
             elif by == ids.OPEN_BROKER:
                 recipe = library.ask_broker()
+            elif by["type"] == "table":
+                recipe = {"from": "table", "table": by["name"], "around": around or ""}
             else:
                 recipe = {"from": "example", "example": by["name"]}
             holds_table = library.story(recipe).source.snapshot is not None

@@ -12,6 +12,7 @@ import posetlib as pl
 from browser import ids
 from browser.checking import check_file
 from browser.detail import Detail, detail
+from browser.exports import save_query
 from browser.folds import read_folds
 from browser.listing import Cell, chip, code, listing, muted, pick
 from browser.pages import parts
@@ -264,6 +265,7 @@ def register(app: Dash, library: Library) -> None:
             options: dict[str, Any] = {"sideways": bool(sideways), "ratio": _ratio(len(frames))}
             draw_one = file_drawing if each == FILE else frame_drawing
             made = draw_one(story, frame, limits, folds=read_folds(folds), **options)
+            made["save"] = save_query(recipe, each, frame.step)
             drawings[ids.panel(NAME, each)] = {**made, "step": step or 0}
         return (*renewed_grid(NAME, story, list(frames), mounted), drawings)
 

@@ -358,7 +358,9 @@ class TestDiff:
         visitor.upload("#diff-a_upload", one)
         visitor.upload("#diff-b_upload", two)
         text = visitor.sees("#diff-counts", "+ added 1")
-        visitor.until(lambda: "≠ changed 1" in visitor.text("#diff-counts"), "both files")
+        visitor.until(
+            lambda: "≠ interfaces changed 1" in visitor.text("#diff-counts"), "both files"
+        )
         assert "− removed 1" in visitor.text("#diff-counts"), text
         visitor.sees("#diff-changes", "x > 5: +I3, −I2")
         visitor.upload("#diff-b_upload", broken)
@@ -416,8 +418,8 @@ class TestRuns:
         assert "not applicable" in text
         assert "does not cover <b>it</b>" in text
         visitor.draws("runs-witness", 3, 2)
-        assert "witness" in visitor.classes("runs-witness", 0)
-        assert "witness" not in visitor.classes("runs-witness", 4)
+        assert "witness" in visitor.classes("runs-witness", 1)
+        assert "witness" not in visitor.classes("runs-witness", 5)
         assert "does not cover <b>it</b>" in visitor.text("#runs-witness_text")
         visitor.until(lambda: "witness=edge-covers.1" in visitor.driver.current_url, "the URL")
         visitor.choose("#runs-report label", "good.json")
@@ -475,7 +477,7 @@ class TestOpeningAWitness:
         """Wait for a witness, by its place in the report and the filter that it is about."""
         visitor.sees("#runs-witness_text", f"reason {number}")
         visitor.drawn("runs-witness")
-        visitor.until(lambda: "witness" in visitor.classes("runs-witness", number), "its mark")
+        visitor.until(lambda: "witness" in visitor.classes("runs-witness", number + 1), "its mark")
         visitor.until(
             lambda: f"witness=edge-covers.{place}" in visitor.driver.current_url, "the URL"
         )
