@@ -135,6 +135,22 @@ CHANGES: Final = "changes"
 EXPORT: Final = "export"
 DOWNLOAD: Final = "download"
 
+#: Of the Plane page: which structure, the attributes of its axes, and whether mergers are drawn.
+STRUCTURE: Final = "structure"
+AXIS_X: Final = "axis_x"
+AXIS_Y: Final = "axis_y"
+MERGERS: Final = "mergers"
+PLANE: Final = "plane"
+PLANE_NOTE: Final = "plane_note"
+
+#: Of the Statistics page: figures as data, the plots they become, and growth on demand.
+FIGURES: Final = "figures"
+MEASURED: Final = "measured"
+HISTOGRAMS: Final = "histograms"
+GROW: Final = "grow"
+GROWTH: Final = "growth"
+GROWTH_DATA: Final = "growth_data"
+
 NEIGHBOURS: Final = "neighbours"
 SUMMARY: Final = "summary"
 MECHANISMS: Final = "mechanisms"

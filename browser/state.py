@@ -25,6 +25,7 @@ from browser.network.run import Run
 from browser.network.script import Script, read_script
 from browser.running_broker import Address, table_of
 from browser.sources import Source, SourceError, read_files, read_line, read_text
+from browser.statistics import Series, series
 from browser.story import Story
 
 __all__ = ["RECIPE", "Library", "edits_of", "from_query", "recipe_of", "to_query", "with_edit"]
@@ -99,6 +100,7 @@ class Library:
             limits.document_bytes, lambda files: sum(len(content) for _, content in files)
         )
         self._stories: Cache[Story] = Cache(limits.stories)
+        self._series: Cache[list[Series]] = Cache(limits.stories)
         self._runs: Cache[Run] = Cache(limits.runs)
         self._counts: Cache[list[Counts]] = Cache(limits.runs)
 
@@ -166,6 +168,11 @@ class Library:
         recipe = recipe_of(recipe)
         key = json.dumps(recipe, sort_keys=True)
         return self._stories.made(key, lambda: self._told(recipe))
+
+    def series(self, recipe: Mapping[str, str]) -> list[Series]:
+        """Return the structures of a recipe along the steps, in numbers."""
+        key = json.dumps(recipe_of(recipe), sort_keys=True)
+        return self._series.made(key, lambda: series(self.story(recipe)))
 
     def _told(self, recipe: Recipe) -> Story:
         edits = edits_of(recipe)

@@ -6,7 +6,7 @@
   const edges = window.posetlib.edges;
   const MARKS = { added: "good", matched: "good", removed: "bad", failed: "bad", moved: "move", relinked: "move",
                   changed: "warn", assumed: "warn", witness: "warn" };
-  const state = { drawings: {}, node: null, query: "", only: "", serial: 0, moved: new WeakSet() };
+  const state = { drawings: {}, node: null, query: "", only: "", brushed: null, serial: 0, moved: new WeakSet() };
 
   function colour(name) {
     return getComputedStyle(document.documentElement).getPropertyValue("--" + name).trim();
@@ -394,8 +394,8 @@
     let found = cy.collection();
     cy.batch(() => {
       cy.elements(".found, .dim").removeClass("found dim");
-      if (!query && !only) return;
-      found = cy.nodes().filter((n) => !only || n.hasClass(only));
+      if (!query && !only && !state.brushed) return;
+      found = cy.nodes().filter((n) => (!only || n.hasClass(only)) && (!state.brushed || state.brushed.has(n.id())));
       if (query) {
         found = found.filter((n) => (("#" + n.id() + " " + (n.data("filter") || "") + " " +
           (n.data("interfaces") || []).join(" ")).toLowerCase()).includes(query));
@@ -404,7 +404,7 @@
       cy.elements().not(kept).addClass("dim");
       found.addClass("found");
     });
-    edges.dim(cy, Boolean(query || only));
+    edges.dim(cy, Boolean(query || only || state.brushed));
     return found;
   }
 
@@ -413,6 +413,12 @@
     state.only = state.only === mark ? "" : mark;
     everywhere((cy, panel) => find(cy, panel));
     showOnly();
+  }
+
+  /* Mark some filters, by number, in every graph of the page; none: all again. */
+  function brush(numbers) {
+    state.brushed = numbers ? new Set(numbers.map(String)) : null;
+    everywhere((cy, panel) => find(cy, panel));
   }
 
   function showOnly() {
@@ -476,7 +482,7 @@
   function draw(drawings, number) {
     const before = Object.keys(state.drawings)[0], now = Object.keys(drawings)[0];
     /* What was asked of one page is not asked of the next. */
-    if (before && now && pageOf(before) !== pageOf(now)) state.only = "";
+    if (before && now && pageOf(before) !== pageOf(now)) { state.only = ""; state.brushed = null; }
     state.node = number === undefined ? null : number;
     state.drawings = drawings;
     panels().forEach((panel) => whenMounted(panel, (cy) => {
@@ -528,5 +534,5 @@
     return Object.values(state.drawings).every((each) => each.step === undefined || each.step === step);
   }
 
-  window.posetlib.graphs = { atStep, choose, draw, fit, fold, instance, lookAt, pan, restyle, save, search, show, showOnly, toggleOnly, zoom };
+  window.posetlib.graphs = { atStep, brush, choose, draw, fit, fold, instance, lookAt, pan, restyle, save, search, show, showOnly, toggleOnly, zoom };
 })();

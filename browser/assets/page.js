@@ -199,6 +199,20 @@
     search: function (query) {
       return graphs.search(query);
     },
+    plane: function (data, number) {
+      const input = window.dash_clientside.callback_context.inputs_list[0];
+      window.posetlib.plane.draw(input.id.replace(/_data$/, ""), data, number);
+      return window.dash_clientside.no_update;
+    },
+    /* Figures come without colours: they are those of the page, in its theme. */
+    figure: function (data) {
+      return window.posetlib.charts.themed(data);
+    },
+    /* A click on a curve goes to its step. */
+    to_step: function (click) {
+      const point = click && click.points && click.points[0];
+      return point && typeof point.x === "number" ? point.x : window.dash_clientside.no_update;
+    },
     /* Buttons and the clock move the slider; everything else follows from the slider. */
     transport: function (first, back, play, forward, last, ticks, value, max, stopped) {
       const context = window.dash_clientside.callback_context;
