@@ -36,6 +36,8 @@ class Match:
     interfaces: tuple[str, ...]
     visited: int
     tested: int
+    #: The filters in the order in which the walk came to them.
+    order: tuple[int, ...] = ()
 
 
 def read_notification(text: str, line: str = "", column: int = 0) -> dict[str, Any]:
@@ -117,7 +119,8 @@ def match(
     for each in frame.graph.nodes:
         marks.setdefault(each, ["unvisited"])
     found = sorted(map(str, account.interfaces), key=lambda name: story.palette.get(name, -1))
-    return Match(marks, tuple(found), len(account.visited), account.tests)
+    order = tuple(number[item] for item in account.visited)
+    return Match(marks, tuple(found), len(account.visited), account.tests, order)
 
 
 def _account(

@@ -50,6 +50,8 @@ class Source:
     types: pl.TypeHierarchy | None = None
     #: Whether the snapshot is a part of a larger table, of which nothing can be checked.
     part: bool = False
+    #: What there is to see after 0, 1, 2 … operations; empty where nobody has written it.
+    captions: tuple[str, ...] = ()
 
 
 _LINE: Final = re.compile(r"(?P<sign>[+-]\s*)?(?:(?P<interface>[^\s:\"]+):\s+)?(?P<filter>.*)\Z")

@@ -136,6 +136,8 @@ class Story:
 
     def __init__(self, source: Source, edits: Sequence[tuple[int, Operation]] = ()) -> None:
         self.source = source
+        #: What there is to see at each step; a step by hand makes another trace of it.
+        self.captions = () if edits else source.captions
         operations = list(source.operations)
         for at, operation in edits:
             if not 0 <= at <= len(operations):

@@ -142,6 +142,8 @@
       { selector: "edge.near.removed", style: { "line-color": colour("bad"), "target-arrow-color": colour("bad"), width: 5, "line-style": "dashed" } },
       { selector: "edge.near.witness", style: { "line-color": colour("warn"), "target-arrow-color": colour("warn"), width: 5 } },
       { selector: "node.near", style: { "border-color": colour("accent"), opacity: 1 } },
+      { selector: "node.walked", style: { "border-color": colour("focus"), "border-width": 4 } },
+      { selector: "node.walking", style: { "border-color": colour("focus"), "border-width": 11, "z-index": 11 } },
       { selector: "node.picked", style: { "border-color": colour("accent"), "border-width": 8, "border-style": "solid", opacity: 1, "z-index": 10 } }
     );
     return style;
@@ -282,7 +284,7 @@
     });
     const frame = document.getElementById("graph-" + panel);
     if (frame) frame.setAttribute("aria-label", drawing.about || (drawing.title || panel) + ": graph of " + drawing.nodes +
-      " filters and " + drawing.edges + " edges. Arrow keys move it, plus and minus zoom, F fits, Enter folds or unfolds the chosen filter. The list beside it has the same filters.");
+      " filters and " + drawing.edges + " edges. Arrow keys go from the chosen filter to its parents, children and siblings, with Shift they move the graph, plus and minus zoom, F fits, Enter folds or unfolds the chosen filter. The list beside it has the same filters.");
   }
 
   function listen(cy, panel) {
@@ -469,6 +471,73 @@
     if (cy && drawing) window.posetlib.saving.save(what, cy, drawing, lookOf(), panel);
   }
 
+  /* From the chosen filter to a parent, a child, or one beside it; whether there was one to go to. */
+  function step(panel, way) {
+    const cy = instance(panel);
+    if (!cy || state.node === null) return false;
+    const node = cy.$id(String(state.node));
+    if (!node.nonempty()) return false;
+    const ends = (each, side) => { const found = linked(panel, each, side); return found.length ? found : null; };
+    let to = null;
+    if (way === "up") to = (ends(node.id(), "parents") || [])[0];
+    if (way === "down") to = (ends(node.id(), "children") || [])[0];
+    if (way === "left" || way === "right") {
+      const parent = (ends(node.id(), "parents") || [])[0];
+      const beside = parent ? linked(panel, parent, "children") : cy.nodes(".root").map((each) => each.id());
+      const place = beside.indexOf(node.id());
+      to = beside[place + (way === "right" ? 1 : -1)];
+    }
+    if (to === undefined || to === null) return false;
+    window.dash_clientside.set_props(pageOf(panel) + "-node", { data: Number(to) });
+    return true;
+  }
+
+  /* The ids of parents or children, from left to right, whether edges are elements or lines. */
+  function linked(panel, id, side) {
+    const drawing = state.drawings[panel], found = [], at = {};
+    drawing.elements.forEach((each) => {
+      if (each.position) at[each.data.id] = each.position;
+      else if (side === "parents" && each.data.target === id) found.push(each.data.source);
+      else if (side === "children" && each.data.source === id) found.push(each.data.target);
+    });
+    const nodes = drawing.elements;
+    Object.values(drawing.lines || {}).forEach((ends) => {
+      for (let i = 0; i < ends.length; i += 2) {
+        const parent = nodes[ends[i]].data.id, child = nodes[ends[i + 1]].data.id;
+        if (side === "parents" && child === id) found.push(parent);
+        if (side === "children" && parent === id) found.push(child);
+      }
+    });
+    return found.sort((one, other) => at[one].x - at[other].x || at[one].y - at[other].y);
+  }
+
+  /* Go from filter to filter as the walk of a notification did; again: stop. */
+  function walk() {
+    const walked = panels().filter((panel) => state.drawings[panel].walk);
+    if (state.walking) return stopWalk();
+    let at = 0;
+    const longest = Math.max(...walked.map((panel) => state.drawings[panel].walk.length), 0);
+    const next = () => {
+      walked.forEach((panel) => {
+        const cy = instance(panel), order = (state.drawings[panel] || {}).walk || [];
+        if (!cy) return;
+        cy.nodes(".walking").removeClass("walking").addClass("walked");
+        if (at < order.length) cy.$id(String(order[at])).addClass("walking");
+      });
+      at += 1;
+      if (at > longest) stopWalk();
+    };
+    state.walking = setInterval(next, 450);
+    next();
+    return undefined;
+  }
+
+  function stopWalk() {
+    clearInterval(state.walking);
+    state.walking = 0;
+    everywhere((cy) => cy.nodes(".walking, .walked").removeClass("walking walked"));
+  }
+
   function pan(cy, by) {
     state.moved.add(cy);
     cy.panBy(by);
@@ -534,5 +603,5 @@
     return Object.values(state.drawings).every((each) => each.step === undefined || each.step === step);
   }
 
-  window.posetlib.graphs = { atStep, brush, choose, draw, fit, fold, instance, lookAt, pan, restyle, save, search, show, showOnly, toggleOnly, zoom };
+  window.posetlib.graphs = { atStep, brush, choose, draw, fit, fold, instance, lookAt, pan, restyle, save, search, show, showOnly, step, toggleOnly, walk, zoom };
 })();

@@ -37,6 +37,10 @@
       graphs.show(page, numbers.map(Number));
       return;
     }
+    if (event.target.closest && event.target.closest("[data-walk]")) {
+      graphs.walk();
+      return;
+    }
     const chip = event.target.closest && event.target.closest("[data-chip]");
     if (chip) {
       graphs.toggleOnly(chip.dataset.chip);
@@ -68,7 +72,8 @@
     if (!frame) return;
     const panel = frame.id.replace("graph-", ""), cy = graphs.instance(panel);
     if (!cy || event.ctrlKey || event.metaKey || event.altKey) return;
-    if (KEYS[event.key]) graphs.pan(cy, { x: KEYS[event.key][0], y: KEYS[event.key][1] });
+    if (KEYS[event.key] && !event.shiftKey && graphs.step(panel, event.key.slice(5).toLowerCase())) event.stopPropagation();
+    else if (KEYS[event.key]) graphs.pan(cy, { x: KEYS[event.key][0], y: KEYS[event.key][1] });
     else if (event.key === "+" || event.key === "=") graphs.zoom(cy, 1.3);
     else if (event.key === "-") graphs.zoom(cy, 1 / 1.3);
     else if (event.key === "f" || event.key === "F") graphs.fit(cy);
@@ -179,6 +184,13 @@
     return view;
   }
 
+  /* The source that the address was written for last. "Back" to another one opens that anew. */
+  let lastSource = null;
+  window.addEventListener("popstate", (event) => {
+    const source = event.state && event.state.source;
+    if (source && lastSource !== null && source !== lastSource) window.location.reload();
+  });
+
   /* -- what Dash calls ----------------------------------------------------------------------------- */
 
   window.dash_clientside = window.dash_clientside || {};
@@ -246,8 +258,12 @@
       put(recipe);
       put(view);
       const target = window.location.pathname + "?" + query.toString();
+      const source = JSON.stringify(recipe), isNew = lastSource !== null && lastSource !== source;
+      lastSource = source;
       if (target.length < 14000 && target !== window.location.pathname + window.location.search) {
-        window.history.replaceState(window.history.state, "", target);
+        /* Another source is another entry of the history, so that "back" undoes it. */
+        if (isNew) window.history.pushState({ source }, "", target);
+        else window.history.replaceState(Object.assign({}, window.history.state, { source }), "", target);
       }
       return window.dash_clientside.no_update;
     },

@@ -58,7 +58,7 @@ def layout(library: Library, recipe: dict[str, str], view: dict[str, str]) -> Co
         [
             parts.head(
                 "Forwards",
-                "Who must be sent which filter [T, Eq. 3.1], and what is sent.",
+                "Who must be sent which filter (Tarkoma's thesis, equation 3.1), and what is sent.",
             ),
             html.Div(
                 [

@@ -14,6 +14,7 @@ from browser.elements import MARKS
 from browser.exports import EXPORTS, FORMATS
 from browser.pages.attributes import aria, data
 from browser.story import FILE, QUICK, Story
+from browser.words import WORDS, about_structure
 
 __all__ = [
     "badge",
@@ -117,6 +118,12 @@ def stores(page: str, recipe: Mapping[str, str], view: Mapping[str, str]) -> lis
     ]
 
 
+#: What the line of sizes says, on hover.
+_SIZES = "\n".join(
+    f"{word}: {WORDS[word]}" for word in ("filter", "edge", "root", "level", "covering test")
+)
+
+
 def graph_panel(panel: str, title: str, *, fold: bool = True) -> Component:
     """Return an empty frame for a graph, with its buttons; the script draws in it."""
 
@@ -166,7 +173,7 @@ def graph_panel(panel: str, title: str, *, fold: bool = True) -> Component:
     return html.Section(
         [
             html.Header([html.H2(title), html.Div(buttons, className="row graph-buttons")]),
-            html.Div(id=f"stats-{panel}", className="stats"),
+            html.Div(id=f"stats-{panel}", className="stats", title=_SIZES),
             html.Div(id=f"chips-{panel}", className="chips"),
             html.Div(id=f"note-{panel}", className="note", role="status"),
             html.Div(
@@ -250,6 +257,7 @@ def transport(
                 className="transport grow",
             ),
             html.Div(id=ids.at(page, ids.STEP_TEXT), className="step-text", role="status"),
+            html.Div(id=ids.at(page, ids.CAPTION), className="caption", role="status"),
             dcc.Interval(id=ids.at(page, ids.TICK), interval=700, disabled=True),
         ],
         className="toolbar",
@@ -265,6 +273,7 @@ def structure_choice(page: str, story: Story, chosen: Sequence[str]) -> Componen
                 {
                     "label": f"{name.upper() if name != FILE else ''} {title}".strip(),
                     "value": name,
+                    "title": about_structure(name),
                 }
                 for name, title in story.structures.items()
             ],

@@ -10,10 +10,12 @@ from dash.exceptions import PreventUpdate
 
 from browser import ids
 from browser.pages import source_panel
-from browser.pages.attributes import aria, clientside
+from browser.pages.attributes import aria, clientside, data
 from browser.pages.registry import PAGES
 from browser.sources import SourceError
 from browser.state import Library, from_query, recipe_of
+from browser.story import STRUCTURES
+from browser.words import GUIDE, KEYS, WORDS, about_structure
 
 __all__ = ["layout", "register", "window_title"]
 
@@ -47,6 +49,8 @@ def layout(app: Dash, library: Library) -> Component:
                         className="nav",
                         **aria(label="Pages"),
                     ),
+                    html.Button("Guide", id="guide-open", title="Five steps for a first visit"),
+                    html.Button("? Keys and words", id="help-open", title="Or press ?"),
                     html.Button(
                         "☰ Source",
                         id=ids.TOGGLE_SOURCES,
@@ -76,7 +80,46 @@ def layout(app: Dash, library: Library) -> Component:
                 ],
                 className="body",
             ),
+            _help(),
+            _guide(),
         ]
+    )
+
+
+def _help() -> Component:
+    """Return the dialog with the keys, and a sentence for each word."""
+    rows: list[tuple[Component, str]] = [(html.Kbd(key), words) for key, words in KEYS.items()]
+    rows += [(word, sentence) for word, sentence in WORDS.items()]
+    rows += [(name.upper(), about_structure(name)) for name in STRUCTURES]
+    cells = [each for name, words in rows for each in (html.Dt(name), html.Dd(words))]
+    return html.Dialog(
+        [
+            html.H2("Keys and words"),
+            html.Dl(cells),
+            html.Button("Close", id="help-close", className="primary"),
+        ],
+        id="help",
+        **aria(label="Keys and words"),
+    )
+
+
+def _guide() -> Component:
+    stops = [
+        html.Div(
+            [html.H2(f"{place} of {len(GUIDE)}: {stop.heading}"), html.P(stop.words)],
+            className="stop",
+            hidden=place > 1,
+            **data(about=stop.about),
+        )
+        for place, stop in enumerate(GUIDE, 1)
+    ]
+    buttons = [
+        html.Button("Back", id="guide-back"),
+        html.Button("Next", id="guide-next", className="primary"),
+        html.Button("Close", id="guide-close"),
+    ]
+    return html.Dialog(
+        [*stops, html.Div(buttons, className="row")], id="guide", **aria(label="Guide")
     )
 
 

@@ -281,6 +281,8 @@ def register(app: Dash, library: Library) -> None:  # noqa: PLR0915 - callbacks,
             # What belongs to one page alone has nothing to do with the source.
             if name in kept or ids.is_apart(name)
         }
+        if recipe["from"] == "example":
+            view[ids.STEP] = "0"  # to be gone through, with a caption for each step
         return recipe, view, ""
 
     @app.callback(

@@ -26,7 +26,7 @@ from browser.pages.stepping import (
 from browser.picture import file_drawing, frame_drawing
 from browser.shortening import visible
 from browser.sources import SourceError, read_line
-from browser.state import Library, with_edit
+from browser.state import Library
 from browser.story import FILE, Frame, Story, first_structure
 
 __all__ = ["layout", "register"]
@@ -64,7 +64,7 @@ def layout(library: Library, recipe: dict[str, str], view: dict[str, str]) -> Co
                 _checked(story),
                 parts.card("Chosen filter", html.Div(id=_at(ids.DETAIL))),
                 _all_filters(),
-                _by_hand(story),
+                _by_hand(story, recipe),
                 parts.signs(("added", "removed", "moved", "relinked", "changed")),
                 controls=[sideways],
             ),
@@ -94,7 +94,7 @@ def _all_filters() -> Component:
     )
 
 
-def _by_hand(story: Story) -> Component:
+def _by_hand(story: Story, recipe: Mapping[str, str]) -> Component:
     first = story.interfaces[0] if story.interfaces else "I1"
     return parts.card(
         "Add or remove by hand",
@@ -114,6 +114,12 @@ def _by_hand(story: Story) -> Component:
             [
                 html.Button("Add", id=_at(ids.HAND_ADD), className="primary"),
                 html.Button("Remove", id=_at(ids.HAND_REMOVE)),
+                html.Button(
+                    "↶ Undo",
+                    id=_at(ids.HAND_UNDO),
+                    title="Take back the last edit by hand",
+                    disabled=not recipe.get("edits"),
+                ),
             ],
             className="row",
         ),
@@ -246,6 +252,7 @@ def register(app: Dash, library: Library) -> None:
     limits = library.config.limits
     register_structures(app, library, NAME, (ids.SIDEWAYS, "value"))
     register_list(app, NAME, ids.ROWS)
+    _register_undo(app, library)
 
     @app.callback(
         *grid_outputs(NAME),
@@ -370,6 +377,24 @@ def register(app: Dash, library: Library) -> None:
         return made, "", view
 
 
+def _register_undo(app: Dash, library: Library) -> None:
+    @app.callback(
+        Output(ids.RECIPE, "data", allow_duplicate=True),
+        Output(ids.VIEW, "data", allow_duplicate=True),
+        Input(_at(ids.HAND_UNDO), "n_clicks"),
+        State(_at(ids.HERE), "data"),
+        State(_at(ids.STEP), "value"),
+        prevent_initial_call=True,
+    )
+    def undo(clicks: Any, recipe: Any, step: Any) -> Any:
+        if not clicks or not recipe.get("edits"):
+            raise PreventUpdate
+        made = library.undone(recipe)
+        view = Patch()
+        view[ids.STEP] = str(min(step or 0, len(library.story(made))))
+        return made, view
+
+
 def edited(
     library: Library,
     recipe: Mapping[str, str],
@@ -398,5 +423,5 @@ def edited(
         tables = [story.frame(each, step).snapshot.entries() for each in (along_paths, everywhere)]
         if not any(pair in entries for entries in tables):
             raise SourceError(f"{interface} does not hold {operation.item} at step {step}")
-    made = with_edit(recipe, step, line)
+    made = library.edited(recipe, step, line)
     return made, library.story(made).number[operation.item]
