@@ -13,7 +13,7 @@ from browser.graph import Graph, Node, Shown
 from browser.layout import positions
 from browser.shortening import clauses, number_places, short, shortened, visible
 
-__all__ = ["MARKS", "counted", "drawing"]
+__all__ = ["MARKS", "all_but", "counted", "drawing"]
 
 #: For each mark: the sign in front of a label, and the words of the legend.
 MARKS: Final[dict[str, tuple[str, str]]] = {
@@ -48,6 +48,25 @@ def counted(count: int, word: str) -> str:
     ('1 root', '2,000 filters')
     """
     return f"{count:,} {word}" if count == 1 else f"{count:,} {word}s"
+
+
+def all_but(names: Sequence[str], everybody: Sequence[str]) -> str:
+    """Return names in one line; of many that lack few, those that are lacking.
+
+    >>> all_but(["I1", "I2"], ["I1", "I2", "I3"]), all_but([], ["I1"])
+    ('I1, I2', '')
+    >>> all_but([f"I{i}" for i in range(60) if i != 6], [f"I{i}" for i in range(60)])
+    'all but I6'
+    """
+    there = set(names)
+    lacking = [each for each in everybody if each not in there]
+    if len(names) <= _NAMED or len(lacking) > len(names) // 4 or not there <= set(everybody):
+        return ", ".join(names)
+    return f"all but {', '.join(lacking)}" if lacking else f"all {len(names):,}"
+
+
+#: Names up to which each is named.
+_NAMED: Final = 6
 
 
 def _lines(text: str, places: Mapping[str, int]) -> list[str]:

@@ -7,12 +7,20 @@ from typing import Any
 
 from browser.checking import check_file, fault_marks
 from browser.config import Limits
-from browser.elements import counted, drawing
+from browser.elements import all_but, counted, drawing
 from browser.folds import Folds
 from browser.graph import NO_FOLDS, Graph, fold
-from browser.story import Frame, Story
+from browser.story import FILE, Frame, Story, promises_of
 
-__all__ = ["change_marks", "chips", "file_drawing", "frame_drawing", "graph_drawing", "sizes"]
+__all__ = [
+    "change_marks",
+    "chips",
+    "file_drawing",
+    "frame_drawing",
+    "graph_drawing",
+    "index_notes",
+    "sizes",
+]
 
 
 def change_marks(story: Story, frame: Frame) -> dict[int, list[str]]:
@@ -79,6 +87,24 @@ def graph_drawing(graph: Graph, limits: Limits, folds: Folds, **options: Any) ->
     """Return what is not folded of a graph as a drawing; options are those of ``drawing``."""
     shown = fold(graph, folds, max_nodes=limits.drawn_nodes, max_edges=limits.drawn_edges)
     return drawing(graph, shown, labelled=limits.labelled_nodes, **options)
+
+
+def index_notes(story: Story, frame: Frame) -> dict[int, str]:
+    """Return what the interface index says at each filter; of a file, what the file says.
+
+    Nothing for a structure without one.
+    """
+    snapshot = frame.snapshot
+    if not promises_of(snapshot.structure).interface_index:
+        return {}
+    if frame.structure != FILE:
+        snapshot = snapshot.restore().snapshot()
+    found = {}
+    for node in snapshot.nodes:
+        names = sorted(map(str, node.index or ()), key=lambda name: story.palette.get(name, -1))
+        if names:
+            found[story.number[node.item]] = f"below: {all_but(names, story.interfaces)}"
+    return found
 
 
 def file_drawing(story: Story, frame: Frame, limits: Limits, **options: Any) -> dict[str, Any]:

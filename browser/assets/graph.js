@@ -450,8 +450,16 @@
       const node = cy.$id(String(number));
       if (!node.nonempty()) return;
       state.moved.add(cy);
-      cy.stop().animate({ fit: { eles: node.union(neighbours(cy, panel, node)), padding: 60 } }, { duration: 250 });
+      fitTo(cy, node.union(neighbours(cy, panel, node)));
     });
+  }
+
+  /* Bring some filters into view, no larger than their text is made for. */
+  function fitTo(cy, nodes) {
+    const box = nodes.boundingBox({ includeLabels: false }), padding = 50;
+    const zoom = Math.max(cy.minZoom(), Math.min(1.15, (cy.width() - 2 * padding) / box.w, (cy.height() - 2 * padding) / box.h));
+    const pan = { x: cy.width() / 2 - zoom * (box.x1 + box.x2) / 2, y: cy.height() / 2 - zoom * (box.y1 + box.y2) / 2 };
+    cy.stop().animate({ zoom, pan }, { duration: 250 });
   }
 
   /* Choose the first of some filters, and bring all of them into view with what is next to them. */
@@ -462,7 +470,7 @@
       if (!nodes.nonempty()) return;
       state.moved.add(cy);
       const near = nodes.reduce((all, each) => all.union(neighbours(cy, panel, each)), nodes);
-      cy.stop().animate({ fit: { eles: near.length < 40 ? near : nodes, padding: 50 } }, { duration: 250 });
+      fitTo(cy, near.length < 40 ? near : nodes);
     });
   }
 
@@ -583,7 +591,7 @@
       found.forEach((n) => numbers.add(n.id()));
       if (found.nonempty() && found.length <= 12) {
         state.moved.add(cy);
-        cy.animate({ fit: { eles: found, padding: 80 } }, { duration: 250 });
+        fitTo(cy, found.reduce((all, each) => all.union(neighbours(cy, panel, each)), found));
       } else if (!wanted && cy.scratch("_searched")) fit(cy);
       cy.scratch("_searched", wanted);
     });

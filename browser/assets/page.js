@@ -55,6 +55,10 @@
       if (what === "in") graphs.zoom(cy, 1.3);
       if (what === "out") graphs.zoom(cy, 1 / 1.3);
       if (what === "fold") graphs.fold(panel);
+      if (what === "full") {
+        const place = button.closest(".panel");
+        if (document.fullscreenElement) document.exitFullscreen(); else place.requestFullscreen();
+      }
       if (what === "svg" || what === "png") graphs.save(what, panel);
       return;
     }

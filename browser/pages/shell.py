@@ -50,7 +50,12 @@ def layout(app: Dash, library: Library) -> Component:
                         **aria(label="Pages"),
                     ),
                     html.Button("Guide", id="guide-open", title="Five steps for a first visit"),
-                    html.Button("? Keys and words", id="help-open", title="Or press ?"),
+                    html.Button(
+                        "?",
+                        id="help-open",
+                        title="Keys and words (press ?)",
+                        **aria(label="Keys and words"),
+                    ),
                     html.Button(
                         "☰ Source",
                         id=ids.TOGGLE_SOURCES,

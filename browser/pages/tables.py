@@ -12,6 +12,7 @@ import posetlib as pl
 from browser import ids
 from browser.checking import check_file
 from browser.detail import Detail, detail
+from browser.elements import all_but
 from browser.exports import save_query
 from browser.folds import read_folds
 from browser.listing import Cell, chip, code, listing, muted, pick
@@ -23,7 +24,7 @@ from browser.pages.stepping import (
     register_structures,
     renewed_grid,
 )
-from browser.picture import file_drawing, frame_drawing
+from browser.picture import file_drawing, frame_drawing, index_notes
 from browser.shortening import visible
 from browser.sources import SourceError, read_line
 from browser.state import Library
@@ -50,6 +51,20 @@ def layout(library: Library, recipe: dict[str, str], view: dict[str, str]) -> Co
         ),
         className="choice",
     )
+    index = html.Div(
+        dcc.Checklist(
+            id=_at(ids.INDEX),
+            options=[
+                {
+                    "label": "Interface index",
+                    "value": "yes",
+                    "title": "BF and NRF: the interfaces that hold something below each filter",
+                }
+            ],
+            value=["yes"] if view.get(ids.INDEX) else [],
+        ),
+        className="choice",
+    )
     return html.Div(
         [
             parts.head(
@@ -66,7 +81,7 @@ def layout(library: Library, recipe: dict[str, str], view: dict[str, str]) -> Co
                 _all_filters(),
                 _by_hand(story, recipe),
                 parts.signs(("added", "removed", "moved", "relinked", "changed")),
-                controls=[sideways],
+                controls=[sideways, index],
             ),
         ]
     )
@@ -155,13 +170,13 @@ def detail_card(story: Story, found: Mapping[str, Detail], number: int | None) -
                 html.Dl(
                     [
                         html.Dt("Interfaces"),
-                        html.Dd(", ".join(each.interfaces)),
+                        html.Dd(all_but(each.interfaces, story.interfaces)),
                         html.Dt("Parents"),
                         html.Dd(parts.picks(NAME, each.parents)),
                         html.Dt("Children"),
                         html.Dd(parts.picks(NAME, each.children)),
                         html.Dt("Forwards to"),
-                        html.Dd(", ".join(each.forwards) or "nobody"),
+                        html.Dd(all_but(each.forwards, story.interfaces) or "nobody"),
                     ]
                 )
             )
@@ -250,7 +265,7 @@ def _parents(frame: Frame, number: int) -> str:
 def register(app: Dash, library: Library) -> None:
     """Add the callbacks of the page, and those of the controls that other pages share."""
     limits = library.config.limits
-    register_structures(app, library, NAME, (ids.SIDEWAYS, "value"))
+    register_structures(app, library, NAME, (ids.SIDEWAYS, "value"), (ids.INDEX, "value"))
     register_list(app, NAME, ids.ROWS)
     _register_undo(app, library)
 
@@ -261,15 +276,20 @@ def register(app: Dash, library: Library) -> None:
         Input(_at(ids.SHOW), "value"),
         Input(_at(ids.STEP), "value"),
         Input(_at(ids.SIDEWAYS), "value"),
+        Input(_at(ids.INDEX), "value"),
         Input(_at(ids.FOLDS), "data"),
         State(_at(ids.MOUNTED), "data"),
     )
-    def draw(recipe: Any, show: Any, step: Any, sideways: Any, folds: Any, mounted: Any) -> Any:
+    def draw(
+        recipe: Any, show: Any, step: Any, sideways: Any, index: Any, folds: Any, mounted: Any
+    ) -> Any:
         story = library.story(recipe)
         frames = frames_of(story, show, step)
         drawings = {}
         for each, frame in frames.items():
             options: dict[str, Any] = {"sideways": bool(sideways), "ratio": _ratio(len(frames))}
+            if index:
+                options["notes"] = index_notes(story, frame)
             draw_one = file_drawing if each == FILE else frame_drawing
             made = draw_one(story, frame, limits, folds=read_folds(folds), **options)
             made["save"] = save_query(recipe, each, frame.step)

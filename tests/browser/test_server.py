@@ -17,23 +17,11 @@ from browser.config import Limits
 from browser.pages.registry import PAGES
 from browser.security import QuietHandler, host_is_allowed
 
+from .weighing import PACKED, Asking, draw, first_load
+
 #: Bytes of the first load and of one step, as they are sent.
 FIRST_LOAD = 700_000
 STEP = 120_000
-PACKED = {"Accept-Encoding": "gzip"}
-
-
-class Asking:
-    """A client that reads answers whole, and leaves no file open."""
-
-    def __init__(self, client: Any) -> None:
-        self._client = client
-
-    def get(self, path: str, **options: Any) -> Any:
-        return self._client.get(path, buffered=True, **options)
-
-    def post(self, path: str, **options: Any) -> Any:
-        return self._client.post(path, buffered=True, **options)
 
 
 @pytest.fixture(scope="module")
@@ -112,19 +100,7 @@ class TestSilence:
 
 class TestWeight:
     def test_the_first_load(self, client: Any) -> None:
-        page = client.get("/", headers=PACKED)
-        text = gzip.decompress(page.data).decode()
-        paths = re.findall(r'(?:src|href)="(/[^"]+)"', text)
-        paths += ["/_dash-layout", "/_dash-dependencies"]
-        # What the components of the first page load later.
-        suites = "/_dash-component-suites/dash/dcc/async-"
-        paths += [f"{suites}{each}.js" for each in ("slider", "dropdown", "upload")]
-        sent = len(page.data)
-        for path in paths:
-            answer = client.get(path, headers=PACKED)
-            assert answer.status_code == 200, path
-            sent += len(answer.data)
-        assert sent <= FIRST_LOAD
+        assert first_load(client) <= FIRST_LOAD
 
     @pytest.mark.parametrize(
         ("structure", "kind"),
@@ -149,41 +125,3 @@ class TestWeight:
         assert plain.headers["Vary"] == packed.headers["Vary"] == "Accept-Encoding"
         refused = client.get(path, headers={"Accept-Encoding": "gzip;q=0"})
         assert refused.data == plain.data
-
-
-def draw(client: Any, recipe: dict[str, str], step: int, structure: str = "pf") -> Any:
-    """Ask for what the page asks for when the slider has moved."""
-    dependencies = client.get("/_dash-dependencies").get_json()
-    wanted = next(
-        each
-        for each in dependencies
-        if "tables-drawings.data" in each["output"]
-        and each["inputs"]
-        and not each["clientside_function"]
-    )
-    values = {
-        "tables-here": recipe,
-        "tables-show": [structure],
-        "tables-step": step,
-        "tables-sideways": [],
-        "tables-folds": "",
-        "tables-mounted": [structure],
-    }
-
-    def filled(each: dict[str, str]) -> dict[str, Any]:
-        return {**each, "value": values[each["id"]]}
-
-    outputs = [
-        {"id": name, "property": prop}
-        for name, prop in (part.rsplit(".", 1) for part in wanted["output"].strip(".").split("..."))
-    ]
-    body = {
-        "output": wanted["output"],
-        "outputs": outputs,
-        "inputs": [filled(each) for each in wanted["inputs"]],
-        "state": [filled(each) for each in wanted["state"]],
-        "changedPropIds": ["tables-step.value"],
-    }
-    answer = client.post("/_dash-update-component", json=body, headers=PACKED)
-    assert answer.status_code == 200, answer.text
-    return answer
