@@ -54,6 +54,7 @@ def draw(client: Any, recipe: dict[str, str], step: int, structure: str = "pf") 
         "tables-show": [structure],
         "tables-step": step,
         "tables-sideways": [],
+        "tables-index": [],
         "tables-folds": "",
         "tables-mounted": [structure],
     }
