@@ -140,7 +140,7 @@ def graph_panel(panel: str, title: str, *, fold: bool = True) -> Component:
         button("out", "−", "Zoom out"),
         button("in", "+", "Zoom in"),
         button("fit", "Fit", "Fit the whole graph"),
-        button("full", "⛶", "Full screen, or back"),
+        button("full", "Full", "Full screen, or back"),
     ]
     if fold:
         buttons.insert(

@@ -35,8 +35,17 @@ _DEFAULT_STRUCTURE: Final = "fp"
 # -- writing ---------------------------------------------------------------------------------------
 
 
-def graphml_text(header: Row, nodes: Sequence[Row], edges: Iterable[Row]) -> str:
-    """Return a snapshot's header and rows as GraphML; lists, and what is no text, are JSON."""
+def graphml_text(
+    header: Row, nodes: Sequence[Row], edges: Iterable[Row], *, json_strings: bool = False
+) -> str:
+    """Return a snapshot's header and rows as GraphML; lists, and what is no text, are JSON.
+
+    ``json_strings``: a character that XML cannot have stands only in strings of JSON, in which it
+    may as well be escaped. Where it may stand elsewhere, SnapshotError.
+    """
+    for row in nodes if not json_strings else ():
+        if _NO_XML.search(row["filter"]):
+            raise SnapshotError(f"node {row['id']} has a character that XML cannot have")
     indexed = any(row["index"] is not None for row in nodes)
     keys = [("filter", "node"), ("interfaces", "node")]
     keys += [("index", "node")] if indexed else []
@@ -65,7 +74,7 @@ def graphml_text(header: Row, nodes: Sequence[Row], edges: Iterable[Row]) -> str
 
 def _xml(value: object) -> str:
     text = value if isinstance(value, str) else json.dumps(value)
-    # In a filter's text such a character stands in a string, where its JSON escape means the same.
+    # Such a character stands in a string of JSON, where its escape means the same.
     text = _NO_XML.sub(lambda found: json.dumps(found[0])[1:-1], text)
     return escape(text).replace("\r", "&#13;")
 

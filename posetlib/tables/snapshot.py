@@ -223,7 +223,12 @@ class Snapshot(Generic[ItemT]):
         >>> Snapshot.from_graphml(snapshot.to_graphml()) == snapshot
         True
         """
-        return graph_files.graphml_text(self.header(), self.node_rows(encode), self.edge_rows())
+        return graph_files.graphml_text(
+            self.header(),
+            self.node_rows(encode),
+            self.edge_rows(),
+            json_strings=encode is None and self.relation is FILTERS,
+        )
 
     @classmethod
     def from_graphml(

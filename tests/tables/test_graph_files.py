@@ -161,3 +161,15 @@ def test_operations_as_rows() -> None:
         ["add", 's = "a,b"', "I1"],
         ["drop_interface", "", "I1"],
     ]
+
+
+def test_other_items_are_written_as_they_are_or_not_at_all() -> None:
+    table = pl.FiltersPoset(covers=lambda a, b: b.startswith(a))
+    for i, item in enumerate(("a\rb", "a", "<a & b>\n")):
+        table.add(item, f"I{i}")
+    snapshot = table.snapshot()
+    read = pl.Snapshot.from_graphml(snapshot.to_graphml(encode=str), decode=str)
+    assert [node.item for node in read.nodes] == [node.item for node in snapshot.nodes]
+    table.add("a\x01", "I2")
+    with pytest.raises(pl.SnapshotError, match="a character that XML cannot have"):
+        table.snapshot().to_graphml(encode=str)
