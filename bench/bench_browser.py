@@ -57,6 +57,7 @@ _LOADS = (
 def run(bench: Bench) -> None:
     """Time what a person waits for, and the parts of it that the server does."""
     _server(bench)
+    _bytes(bench)
     if not bench.quick:  # that the page works is what the tests are for
         _page(bench)
 
@@ -97,6 +98,38 @@ def _server(bench: Bench) -> None:
     other = story.frame("nrf", count).snapshot
     with bench.comparison("A diff of two tables of 2,000 filters") as timed:
         timed.case("PF and NRF", lambda: compare(frame.snapshot, other, story.number).listed())
+
+
+def _bytes(bench: Bench) -> None:
+    """Count what is sent: the first load with all its scripts, and a step of a large table."""
+    from browser.app import create_app  # noqa: PLC0415
+    from tests.browser.weighing import Asking, draw, first_load  # noqa: PLC0415
+
+    client = Asking(create_app().server.test_client())
+    count = bench.size(2_000, 20)
+    rows: list[tuple[Any, ...]] = []
+    start = time.perf_counter()
+    first = first_load(client)
+    rows.append(("the first load", first, time.perf_counter() - start))
+    recipe = {"filters": str(count), "interfaces": str(count), "decimals": "3"}
+    steps = []
+    for structure, kind in (("pf", {}), ("fp", {"kind": "narrow", "width": "16"})):
+        draw(client, {"from": "generate", **recipe, **kind}, count, structure)
+        start = time.perf_counter()
+        answer = draw(client, {"from": "generate", **recipe, **kind}, count - 1, structure)
+        seconds = time.perf_counter() - start
+        steps.append(len(answer.data))
+        rows.append(
+            (f"a step at {count:,} filters, {structure.upper()}", len(answer.data), seconds)
+        )
+    bench.table(
+        "What the server sends, compressed",
+        ("what", "bytes", "seconds"),
+        rows,
+        "Seconds are those of the server alone, with compression.",
+    )
+    bench.promise("the first load, bytes", first, at_most=700_000)
+    bench.promise("a step at 2,000 filters, bytes", max(steps), at_most=120_000)
 
 
 def _drawing_of(story: Story, frame: Frame, limits: Limits) -> Any:

@@ -25,6 +25,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--remote-broker", action="store_true", help="let --broker be on another machine"
     )
+    parser.add_argument(
+        "--allow-host",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="a name under which the app may be asked for, besides localhost and addresses",
+    )
     parser.add_argument("--host", default="127.0.0.1", help="address to listen at (127.0.0.1)")
     parser.add_argument("--port", type=int, default=8050, help="port, 0 for any free one (8050)")
     options = parser.parse_args(arguments)
@@ -41,6 +48,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
         from browser.app import create_app  # noqa: PLC0415
         from browser.running_broker import read_address  # noqa: PLC0415
+        from browser.security import QuietHandler  # noqa: PLC0415
     except ImportError as error:
         return _refuse(f"{error.name} is not installed: pip install 'posetlib[browser]'")
     if options.broker is not None:
@@ -55,6 +63,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         options.runs,
         broker=options.broker,
         remote_broker=options.remote_broker,
+        hosts=[options.host, *options.allow_host],
     ).server
     try:
         # Our own socket, so that what is wrong with an address comes as an error and not as text.
@@ -62,7 +71,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except OSError as error:
         return _refuse(f"cannot listen at {options.host}:{options.port}: {error.strerror or error}")
     port = listening.getsockname()[1]
-    server = make_server(options.host, port, application, threaded=True, fd=listening.fileno())
+    server = make_server(
+        options.host,
+        port,
+        application,
+        threaded=True,
+        request_handler=QuietHandler,
+        fd=listening.fileno(),
+    )
     signal.signal(signal.SIGTERM, lambda *_: _stop())
     print(f"The browser is at http://{options.host}:{port}/ (Ctrl+C ends it)", flush=True)
     try:

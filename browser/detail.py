@@ -51,37 +51,74 @@ def detail(story: Story, frame: Frame, number: int, neighbours: Sequence[str]) -
 
 
 def _why_absent(story: Story, frame: Frame, item: pl.Filter) -> tuple[str, ...]:
-    first: dict[str, int] = {}
-    removed: dict[str, int] = {}
+    if frame.structure == FILE:
+        return ("Not in the file.",)
+    added: dict[str, int] = {}
+    gone: dict[str, str] = {}
     for step, operation in enumerate(story.trace, 1):
-        if step > frame.step and frame.structure != FILE:
+        if step > frame.step:
             break
-        if operation.item == item and operation.name == "add":
-            first[str(operation.interface)] = step
-            removed.pop(str(operation.interface), None)
-        elif operation.name == "drop_interface" or operation.item == item:
-            removed[str(operation.interface)] = step
-    if not first:
+        name, other = str(operation.interface), operation.item
+        if other == item and operation.name == "add":
+            added[name] = step
+            gone.pop(name, None)
+        elif name not in added or name in gone:
+            continue
+        elif operation.name == "drop_interface":
+            gone[name] = f"{name} was dropped at step {step}, with all that it held."
+        elif other is not None and operation.name == "remove_covered" and other.covers(item):
+            number = story.number[other]
+            gone[name] = f"{name} took back all that #{number} covers at step {step}, this too."
+        elif other == item:
+            gone[name] = f"{name} took it back at step {step}."
+        elif operation.name == "add" and other is not None and other.covers(item):
+            gone[name] = _pruned(name, added[name], story.number[other], step)
+    if not added:
         return (f"Not here: no operation up to step {frame.step} has added it.",)
     reasons = []
-    for interface, step in first.items():
-        if interface in removed:
-            reasons.append(f"{interface} took it back at step {removed[interface]}.")
-            continue
+    for name, step in added.items():
         above = [
             other
-            for other, node in graph_items(story, frame)
-            if interface in node and story.filters[other].covers(item)
+            for other, held in graph_items(story, frame)
+            if name in held and story.filters[other].covers(item)
         ]
         if above:
             reasons.append(
-                f"{interface} added it at step {step}, and holds {_list(above)}, which "
+                f"{name} added it at step {step}, and holds {_list(above)}, which "
                 f"{_verb(above)} it: "
                 "a filter of the same interface below its coverer would change nothing."
             )
         else:
-            reasons.append(f"{interface} added it at step {step}, and it was eliminated since.")
+            reasons.append(gone.get(name) or _refused(story, name, item, step))
     return tuple(reasons)
+
+
+def _pruned(name: str, added: int, other: int, step: int) -> str:
+    return (
+        f"{name} added it at step {added}, and at step {step} #{other}, which covers it: it was "
+        f"pruned, and does not come back when #{other} goes."
+    )
+
+
+def _refused(story: Story, name: str, item: pl.Filter, step: int) -> str:
+    """Say what the interface held already when it added a filter that covers nothing new."""
+    held: dict[pl.Filter, None] = {}
+    for operation in list(story.trace)[: step - 1]:
+        if str(operation.interface) != name:
+            continue
+        if operation.name == "drop_interface":
+            held.clear()
+        elif operation.name == "add" and operation.item is not None:
+            held[operation.item] = None
+        elif operation.item is not None:
+            held.pop(operation.item, None)
+    above = [story.number[other] for other in held if other.covers(item)]
+    if not above:
+        return f"{name} added it at step {step}, and it was eliminated since."
+    return (
+        f"{name} added it at step {step}, when it held {_list(above)}, which {_verb(above)} it: "
+        "it was not taken in, and does not come back later."
+    )
 
 
 def graph_items(story: Story, frame: Frame) -> list[tuple[int, tuple[str, ...]]]:

@@ -9,13 +9,13 @@ from functools import cached_property
 from typing import Any, Final, NamedTuple
 
 import posetlib as pl
-from browser.elements import short
 from browser.graph import Graph, Node, graph_of
+from browser.shortening import short
 
 __all__ = ["Comparison", "Listed", "compare", "numbered"]
 
 #: What can happen to a filter between two tables, in the order of the list.
-KINDS: Final = ("added", "removed", "moved", "changed")
+KINDS: Final = ("added", "removed", "moved", "relinked", "changed")
 
 
 class Listed(NamedTuple):
@@ -57,10 +57,14 @@ class Comparison:
         for kind, items in (
             ("added", self.diff.nodes_added),
             ("removed", self.diff.nodes_removed),
-            ("moved", self.diff.moved),
         ):
             for item in items:
                 marks.setdefault(number[item], []).append(kind)
+        for item in self.diff.moved:
+            each = number[item]
+            # To have lost one parent of many is not to be somewhere else.
+            kept = set(self.before.parents[each]) & set(self.after.parents[each])
+            marks.setdefault(each, []).append("relinked" if kept else "moved")
         for item, _ in (*self.diff.interfaces_gained, *self.diff.interfaces_lost):
             found = marks.setdefault(number[item], [])
             if "changed" not in found:
@@ -82,7 +86,7 @@ class Comparison:
 
     @property
     def counts(self) -> dict[str, int]:
-        """How many filters, and edges, are added, removed, moved, changed."""
+        """How many filters are added, removed, moved, relinked, changed; and how many edges."""
         marks = self.marks.values()
         counts = {kind: sum(kind in found for found in marks) for kind in KINDS}
         counts["edges added"] = len(self.diff.edges_added)
@@ -95,6 +99,14 @@ class Comparison:
         nodes: dict[int, Node] = dict(self.before.nodes)
         nodes.update(self.after.nodes)
         edges = dict.fromkeys((*self.after.edges, *self.before.edges))
+        return Graph(nodes, tuple(edges))
+
+    @cached_property
+    def changes(self) -> Graph:
+        """What differs, and nothing else: changed filters, and both ends of changed edges."""
+        kept = {*self.marks, *(end for edge in self.edge_marks for end in edge)}
+        nodes = {each: node for each, node in self.overlay.nodes.items() if each in kept}
+        edges = (edge for edge in self.overlay.edges if edge[0] in kept and edge[1] in kept)
         return Graph(nodes, tuple(edges))
 
     def listed(self) -> list[Listed]:
@@ -112,7 +124,7 @@ class Comparison:
                 if kind not in self.marks.get(each, ()):
                     continue
                 text = short(self.overlay.nodes[each].text, 90)
-                if kind == "moved":
+                if kind in ("moved", "relinked"):
                     text += f": {_named(self.before, each)} → {_named(self.after, each)}"
                 elif kind == "changed":
                     parts = [f"+{name}" for name in gained.get(each, ())]

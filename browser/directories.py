@@ -8,14 +8,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import posetlib as pl
 from browser.config import Config, Limits
 from browser.graph import Graph, Node
-from browser.sources import Source, SourceError, read_row, read_types
+from browser.sources import Source, SourceError, read_filter, read_row, read_types
+from posetlib.tables import Operation
+
+if TYPE_CHECKING:
+    from browser.story import Story
 
 __all__ = [
     "Report",
@@ -23,7 +27,9 @@ __all__ = [
     "neighbourhood",
     "numbers_of",
     "read_report",
+    "read_table",
     "read_workload",
+    "renumbered",
     "reports",
     "snapshot_of",
     "snapshots",
@@ -386,3 +392,123 @@ def neighbourhood(
     pairs = zip(among.column("parent").to_pylist(), among.column("child").to_pylist(), strict=True)
     links = tuple(pair for pair in pairs if pair[0] in made and pair[1] in made)
     return Graph(made, links), tuple(each for each in numbers if each in made)
+
+
+#: Filters of a part of a large table, and how far it goes up and down.
+_PART: Final = 300
+_LEVELS: Final = 2
+
+
+def read_table(config: Config, name: str, around: str) -> Source:
+    """Return a table that the jobs have built: all of it, or of a large one a part.
+
+    The part is a filter with what is above and below it. ``around`` is its id or its text.
+    """
+    folder = dict(snapshots(config)).get(name)
+    if folder is None:
+        raise SourceError(f"there is no table {name[:100]!r} here")
+    limits = config.limits
+    header = _json(folder / "snapshot.json", limits)
+    if not isinstance(header, dict):
+        raise SourceError(f"{name}: snapshot.json is no object")
+    facts = _facts(folder, limits)
+    count = facts[1] if facts is not None else None
+    if not isinstance(count, int):
+        raise SourceError(f"{name}: its nodes and edges cannot be read")
+    whole = count <= limits.workload_filters
+    nodes, edges = _whole(folder) if whole else _part(folder, around, limits)
+    try:
+        snapshot = pl.Snapshot.from_rows(header, nodes, edges)
+    except pl.SnapshotError as error:
+        raise SourceError(f"{name}: {error}") from None
+    pairs = snapshot.entries()
+    if not pairs or len(pairs) > limits.steps:
+        raise SourceError(f"{name}: {len(pairs):,} pairs of a filter and an interface do not fit")
+    note = "" if whole else f"A part of {count:,} filters: {len(nodes):,} around {around or 0}."
+    return Source(
+        f"Table {name}",
+        tuple(Operation("add", item, each) for item, each in pairs),
+        snapshot=snapshot,
+        note=note,
+        types=read_types(header["types"], limits) if header.get("types") else None,
+        part=not whole,
+    )
+
+
+def _whole(folder: Path) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    import pyarrow as pa  # noqa: PLC0415 - heavy, and only some need it
+    import pyarrow.dataset as ds  # noqa: PLC0415
+
+    try:
+        nodes, edges = (ds.dataset(folder / each, format="parquet") for each in ("nodes", "edges"))
+        columns = [each for each in _NODE if each in nodes.schema.names]
+        rows = nodes.to_table(columns=columns).to_pylist()
+        return rows, edges.to_table(columns=["parent", "child"]).to_pylist()
+    except (pa.ArrowException, OSError, ValueError, TypeError) as error:
+        raise SourceError(f"the table {folder.name} cannot be read: {error}") from None
+
+
+_NODE: Final = ("id", "filter", "interfaces", "index")
+
+
+def _part(
+    folder: Path, around: str, limits: Limits
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Return the rows of a filter and of some levels above and below it; no other is read."""
+    around = around.strip() or "0"
+    if around.isascii() and around.isdigit() and len(around) < 19:
+        first = [int(around)]
+    else:
+        first = numbers_of(folder, [str(read_filter(around, limits, None, "the filter"))])
+        if not first:
+            raise SourceError(f"the table {folder.name} has no filter {around[:80]!r}")
+    kept = dict.fromkeys(first)
+    for up in (True, False):
+        frontier = list(first)
+        for _ in range(_LEVELS):
+            found = _next_to(folder, frontier, up=up)
+            frontier = [each for each in found if each not in kept][: _PART - len(kept)]
+            kept.update(dict.fromkeys(frontier))
+    small = replace(limits, labelled_nodes=len(kept))
+    graph, there = neighbourhood(folder, list(kept), small)
+    if not there:
+        raise SourceError(f"the table {folder.name} has no filter with the id {around[:80]}")
+    nodes = [
+        {"id": node.number, "filter": node.text, "interfaces": list(node.interfaces)}
+        for node in graph.nodes.values()
+    ]
+    return nodes, [{"parent": parent, "child": child} for parent, child in graph.edges]
+
+
+def _next_to(folder: Path, numbers: Sequence[int], *, up: bool) -> list[int]:
+    import pyarrow as pa  # noqa: PLC0415 - heavy, and only some need it
+    import pyarrow.compute as pc  # type: ignore[import-untyped, unused-ignore]  # noqa: PLC0415
+    import pyarrow.dataset as ds  # noqa: PLC0415
+
+    here, there = ("child", "parent") if up else ("parent", "child")
+    wanted = pc.field(here).isin(pa.array(list(numbers), pa.int64()))
+    try:
+        edges = ds.dataset(folder / "edges", format="parquet")
+        rows = edges.to_table(columns=[there], filter=wanted)
+    except (pa.ArrowException, OSError, ValueError, TypeError) as error:
+        raise SourceError(f"the table {folder.name} cannot be read: {error}") from None
+    return sorted(set(rows.column(there).to_pylist()))
+
+
+def renumbered(graph: Graph, numbers: Sequence[int], story: Story) -> tuple[Graph, tuple[int, ...]]:
+    """Return a part of a table on disk with the numbers that a story gives to its filters.
+
+    A filter that the story has not keeps its id, as a number below zero: no story has these.
+    """
+    own: dict[int, int] = {}
+    for id_, node in graph.nodes.items():
+        try:
+            item = pl.parse_filter(node.text, types=story.source.types)
+        except (pl.FilterError, RecursionError):
+            item = None
+        own[id_] = story.number.get(item, -1 - id_) if item is not None else -1 - id_
+    nodes = {
+        own[id_]: Node(own[id_], node.text, node.interfaces) for id_, node in graph.nodes.items()
+    }
+    edges = tuple((own[parent], own[child]) for parent, child in graph.edges)
+    return Graph(nodes, edges), tuple(own[each] for each in numbers)

@@ -6,20 +6,21 @@ so that nothing is told by colour alone.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from browser.graph import Graph, Node, Shown
 from browser.layout import positions
+from browser.shortening import clauses, number_places, short, shortened, visible
 
-__all__ = ["MARKS", "counted", "drawing", "short"]
+__all__ = ["MARKS", "all_but", "counted", "drawing"]
 
 #: For each mark: the sign in front of a label, and the words of the legend.
 MARKS: Final[dict[str, tuple[str, str]]] = {
     "added": ("+", "added"),
     "removed": ("−", "removed"),
-    "moved": ("↷", "moved"),
+    "moved": ("↷", "re-parented: none of its parents is kept"),
+    "relinked": ("⇵", "other parents: some are kept"),
     "changed": ("≠", "interfaces changed"),
     "matched": ("✓", "tested, matches"),
     "failed": ("✗", "tested, does not match"),
@@ -38,18 +39,6 @@ _SMALL_SIZE: Final = (58, 34)
 #: Edges up to which each is an element of its own, with an arrow; more are lines on one canvas.
 _ARROWS: Final = 1_500
 _LINES: Final = 3
-_CHARS: Final = 25
-_LONG_NUMBER: Final = re.compile(r"(-?\d+\.\d\d)\d+")
-
-
-def short(text: str, chars: int = _CHARS) -> str:
-    """Return a text for a narrow place: decimals past the second, and what is too long, are cut.
-
-    >>> short("x in [0.123456, 7]"), short("abcdefgh", 5)
-    ('x in [0.12, 7]', 'abcd…')
-    """
-    text = _LONG_NUMBER.sub(r"\1", " ".join(text.split()))
-    return text if len(text) <= chars else text[: chars - 1] + "…"
 
 
 def counted(count: int, word: str) -> str:
@@ -61,11 +50,30 @@ def counted(count: int, word: str) -> str:
     return f"{count:,} {word}" if count == 1 else f"{count:,} {word}s"
 
 
-def _lines(text: str) -> list[str]:
-    clauses = text.split(" and ")
-    lines = [short(clause) for clause in clauses[:_LINES]]
-    if len(clauses) > _LINES:
-        lines[-1] = short(f"… and {len(clauses) - _LINES + 1} more")
+def all_but(names: Sequence[str], everybody: Sequence[str]) -> str:
+    """Return names in one line; of many that lack few, those that are lacking.
+
+    >>> all_but(["I1", "I2"], ["I1", "I2", "I3"]), all_but([], ["I1"])
+    ('I1, I2', '')
+    >>> all_but([f"I{i}" for i in range(60) if i != 6], [f"I{i}" for i in range(60)])
+    'all but I6'
+    """
+    there = set(names)
+    lacking = [each for each in everybody if each not in there]
+    if len(names) <= _NAMED or len(lacking) > len(names) // 4 or not there <= set(everybody):
+        return ", ".join(names)
+    return f"all but {', '.join(lacking)}" if lacking else f"all {len(names):,}"
+
+
+#: Names up to which each is named.
+_NAMED: Final = 6
+
+
+def _lines(text: str, places: Mapping[str, int]) -> list[str]:
+    found = clauses(text)
+    lines = [short(shortened(clause, places)) for clause in found[:_LINES]]
+    if len(found) > _LINES:
+        lines[-1] = f"… and {len(found) - _LINES + 1} more"
     return lines
 
 
@@ -97,7 +105,8 @@ def drawing(
     edges = [edge for edge in graph.edges if edge[0] in index and edge[1] in index]
     with_text = len(index) <= labelled
     if with_text:
-        texts = {number: _lines(graph.nodes[number].text) for number in index}
+        places_of = number_places(graph.nodes[number].text for number in index)
+        texts = {number: _lines(graph.nodes[number].text, places_of) for number in index}
         for number, note in (notes or {}).items():
             if number in texts:
                 texts[number].append(short(note))
@@ -115,7 +124,7 @@ def drawing(
         height=height,
         sideways=sideways,
         ratio=ratio,
-    ).round(1)
+    ).round(1 if with_text else 0)
     elements: list[dict[str, Any]] = [
         _node(
             graph.nodes[number],
@@ -153,6 +162,11 @@ def drawing(
     return made
 
 
+def _plain(value: float) -> float:
+    """Return a whole number without a decimal point: thousands of them are sent."""
+    return int(value) if value == int(value) else value
+
+
 def _edge(edge: tuple[int, int], mark: str | None) -> dict[str, Any]:
     parent, child = edge
     element: dict[str, Any] = {
@@ -173,7 +187,9 @@ def _node(
     has_children: bool,
 ) -> dict[str, Any]:
     signs = "".join(MARKS[mark][0] for mark in marks if mark in MARKS)
-    head = f"{signs} #{node.number}" if signs else f"#{node.number}"
+    # Numbers below zero are ids on disk, of filters that the source has not.
+    name = f"#{node.number}" if node.number >= 0 else f"id {-1 - node.number}"
+    head = f"{signs} {name}" if signs else name
     holders = ", ".join(node.interfaces)
     if lines is None:
         label = "\n".join((f"{head} ▸" if hidden else head, short(holders, 8)))
@@ -193,16 +209,18 @@ def _node(
         "id": str(node.number),
         "label": label,
         "head": f"{head}▸" if hidden else head,
-        "filter": node.text,
+        "filter": visible(node.text),
         "interfaces": list(node.interfaces),
         "hues": [palette.get(each, 0) for each in node.interfaces[:6]],
     }
+    if node.number < 0:
+        data["name"] = name
     if marks:
         data["marks"] = [MARKS[mark][1] for mark in marks if mark in MARKS]
     if hidden:
         data["hidden"] = hidden
     return {
         "data": data,
-        "position": {"x": place[0], "y": place[1]},
+        "position": {"x": _plain(place[0]), "y": _plain(place[1])},
         "classes": " ".join(classes),
     }

@@ -1,4 +1,4 @@
-"""Small traces worth looking at, ready to be opened."""
+"""Small traces worth looking at, ready to be opened, with a sentence for each step."""
 
 from __future__ import annotations
 
@@ -8,15 +8,16 @@ __all__ = ["EXAMPLES", "Example"]
 
 
 class Example(NamedTuple):
-    """A trace as text, with a title."""
+    """A trace as text, with a title, and what there is to see after 0, 1, 2 … operations."""
 
     title: str
     text: str
+    captions: tuple[str, ...]
 
 
 EXAMPLES: Final = {
     "forwards": Example(
-        "Forwards sets [T, Fig. 3.2 and 3.3]",
+        "Forwards sets (Tarkoma's thesis, figures 3.2 and 3.3)",
         """\
 I1: x in [0, 50]
 I1: x in [60, 100]
@@ -25,9 +26,27 @@ I2: x in [70, 90]
 I3: x in [20, 30]
 - I1: x in [0, 50]
 """,
+        (
+            "A router with three neighbours, I1, I2 and I3, and an empty table. Go on with ▶.",
+            "I1 asks for x in [0, 50]. Nothing covers it: it is a root, and I2 and I3 are sent it.",
+            "[60, 100] lies beside it: a second root, sent to I2 and I3 as well.",
+            (
+                "I2 asks for [10, 40], inside #1: it goes below. Only I1 is sent it, since the "
+                "others have been sent #1."
+            ),
+            "Likewise [70, 90] below #2: only I1 is sent it.",
+            (
+                "I3 asks for [20, 30], inside #3 and #1. Everybody has been sent something that "
+                "covers it: it is sent to nobody."
+            ),
+            (
+                "I1 takes #1 back, and I2 and I3 are told. #3 is a root now and goes to I3 too; "
+                "#5 goes to I2."
+            ),
+        ),
     ),
     "orders": Example(
-        "A forest forgets orders [T, Ex. 3.2]",
+        "A forest forgets orders (Tarkoma's thesis, example 3.2)",
         """\
 c: x in [0, 60]
 c: x in [20, 80]
@@ -35,6 +54,20 @@ a: x in [20, 60]
 b: x in [30, 50]
 - a: x in [20, 60]
 """,
+        (
+            "Three neighbours, a, b and c, and an empty table.",
+            "c asks for [0, 60].",
+            "c asks for [20, 80] too: it overlaps #1, and neither covers the other.",
+            (
+                "a asks for [20, 60], which both cover: in the poset it has two parents, in a "
+                "forest only one."
+            ),
+            "b asks for [30, 50], inside #3: one level further down.",
+            (
+                "a takes #3 back, and #4 must be sent to c in its place. A forest that forgot "
+                "one of the orders has to look beyond the parent to know that."
+            ),
+        ),
     ),
     "approximate": Example(
         "Where approximate forwards sets send more",
@@ -43,6 +76,15 @@ I1: x in [0, 60]
 I2: x in [20, 80]
 I3: x in [30, 50]
 """,
+        (
+            "Three neighbours and an empty table. The page Forwards shows who is sent what.",
+            "I1 asks for [0, 60]: a root, sent to I2 and I3.",
+            "I2 asks for [20, 80]: a second root, sent to I1 and I3.",
+            (
+                "I3 asks for [30, 50], which both cover: it need not be sent to anybody. The "
+                "approximate mechanism looks at one parent only, and sends it to I1."
+            ),
+        ),
     ),
     "quotes": Example(
         "Stock quotes, with types and strings",
@@ -56,5 +98,18 @@ east: type isa StockQuote and name = "Foo Inc." and price in [22, 25]
 west: type isa Quote and price > 100
 south: type isa StockQuote and volume:int >= 1000 and price in [20, 60]
 """,
+        (
+            "Types with a hierarchy: stock quotes and fund quotes are quotes.",
+            "north asks for all quotes.",
+            "east asks for stock quotes of a price: covered, since a stock quote is a quote.",
+            "west asks for less: a name that begins with Fo, and a narrower price.",
+            "south asks for fund quotes, beside the stock quotes and below all quotes.",
+            (
+                'east asks for one name, "Foo Inc.". east holds #2 already, which covers it: '
+                "a table that eliminates everywhere keeps only #2."
+            ),
+            "west asks for all quotes above 100: below #1, beside all that end lower.",
+            "south asks for large volumes: another attribute, so it is below #2 and beside #3.",
+        ),
     ),
 }

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 import posetlib as pl
-from browser.elements import counted, short
+from browser.elements import counted
+from browser.shortening import short
 from browser.sources import SourceError
 from browser.story import Story, first_structure
 from posetlib.routing import updates_between

@@ -37,6 +37,15 @@ def field(name: str) -> str:
     return f"generate-{name}"
 
 
+#: Around which filter a large table is opened.
+AROUND: Final = "open-around"
+
+
+def table(name: str) -> dict[str, str]:
+    """The id of the button that opens a table of the jobs."""
+    return {"type": "table", "name": name}
+
+
 def example(name: str) -> dict[str, str]:
     """The id of the button that opens an example."""
     return {"type": "example", "name": name}
@@ -52,10 +61,12 @@ FOLD_REQUEST: Final = "fold_request"
 DRAWINGS: Final = "drawings"
 SHOW: Final = "show"
 SIDEWAYS: Final = "sideways"
+INDEX: Final = "index"
 SEARCH: Final = "search"
 FOUND: Final = "found"
 STEP: Final = "step"
 STEP_TEXT: Final = "step_text"
+CAPTION: Final = "caption"
 FIRST: Final = "first"
 BACK: Final = "back"
 PLAY: Final = "play"
@@ -65,6 +76,9 @@ TICK: Final = "tick"
 GRID: Final = "grid"
 MOUNTED: Final = "mounted"
 DETAIL: Final = "detail"
+#: What check() says of an uploaded file, and the button that asks it.
+VERDICT: Final = "verdict"
+CHECK: Final = "check"
 ROWS: Final = "rows"
 ROWS_PAGE: Final = "rows_page"
 ROWS_BACK: Final = "rows_back"
@@ -110,6 +124,7 @@ HAND_INTERFACE: Final = "hand_interface"
 HAND_FILTER: Final = "hand_filter"
 HAND_ADD: Final = "hand_add"
 HAND_REMOVE: Final = "hand_remove"
+HAND_UNDO: Final = "hand_undo"
 
 NOTIFICATION: Final = "notification"
 MATCH: Final = "match"
@@ -122,6 +137,22 @@ COUNTS: Final = "counts"
 CHANGES: Final = "changes"
 EXPORT: Final = "export"
 DOWNLOAD: Final = "download"
+
+#: Of the Plane page: which structure, the attributes of its axes, and whether mergers are drawn.
+STRUCTURE: Final = "structure"
+AXIS_X: Final = "axis_x"
+AXIS_Y: Final = "axis_y"
+MERGERS: Final = "mergers"
+PLANE: Final = "plane"
+PLANE_NOTE: Final = "plane_note"
+
+#: Of the Statistics page: figures as data, the plots they become, and growth on demand.
+FIGURES: Final = "figures"
+MEASURED: Final = "measured"
+HISTOGRAMS: Final = "histograms"
+GROW: Final = "grow"
+GROWTH: Final = "growth"
+GROWTH_DATA: Final = "growth_data"
 
 NEIGHBOURS: Final = "neighbours"
 SUMMARY: Final = "summary"

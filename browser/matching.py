@@ -14,7 +14,15 @@ from browser.graph import Graph
 from browser.sources import SourceError
 from browser.story import Frame, Story
 
-__all__ = ["Match", "match", "random_notification", "read_notification", "why"]
+__all__ = [
+    "Match",
+    "example_of",
+    "json_value",
+    "match",
+    "random_notification",
+    "read_notification",
+    "why",
+]
 
 _CHARS = 20_000
 
@@ -28,6 +36,8 @@ class Match:
     interfaces: tuple[str, ...]
     visited: int
     tested: int
+    #: The filters in the order in which the walk came to them.
+    order: tuple[int, ...] = ()
 
 
 def read_notification(text: str, line: str = "", column: int = 0) -> dict[str, Any]:
@@ -62,12 +72,21 @@ def random_notification(story: Story, draw: int) -> str:
         return own[draw % len(own)]
     random = np.random.default_rng(draw)
     item = story.filters[int(random.integers(1, len(story.filters) + 1))]
+    return json.dumps(example_of(item))
+
+
+def example_of(item: pl.Filter) -> dict[str, Any]:
+    """Return a notification that a filter matches, as JSON has it; where it can be said, that is.
+
+    >>> example_of(pl.parse_filter("x in [3, 8]"))
+    {'x': 3}
+    """
     values = {name: constraint.example() for name, constraint in item.constraints.items()}
-    kept = {name: _json(value) for name, value in values.items()}
-    return json.dumps({name: value for name, value in kept.items() if value is not None})
+    kept = {name: json_value(value) for name, value in values.items()}
+    return {name: value for name, value in kept.items() if value is not None}
 
 
-def _json(value: object) -> Any:
+def json_value(value: object) -> Any:
     """Return a value as JSON has it, None if it has none such."""
     if isinstance(value, bool | int | float | str):
         return value
@@ -100,7 +119,8 @@ def match(
     for each in frame.graph.nodes:
         marks.setdefault(each, ["unvisited"])
     found = sorted(map(str, account.interfaces), key=lambda name: story.palette.get(name, -1))
-    return Match(marks, tuple(found), len(account.visited), account.tests)
+    order = tuple(number[item] for item in account.visited)
+    return Match(marks, tuple(found), len(account.visited), account.tests, order)
 
 
 def _account(

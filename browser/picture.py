@@ -5,17 +5,26 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from browser.checking import check_file, fault_marks
 from browser.config import Limits
-from browser.elements import counted, drawing
+from browser.elements import all_but, counted, drawing
 from browser.folds import Folds
 from browser.graph import NO_FOLDS, Graph, fold
-from browser.story import Frame, Story
+from browser.story import FILE, Frame, Story, promises_of
 
-__all__ = ["change_marks", "chips", "frame_drawing", "graph_drawing", "sizes"]
+__all__ = [
+    "change_marks",
+    "chips",
+    "file_drawing",
+    "frame_drawing",
+    "graph_drawing",
+    "index_notes",
+    "sizes",
+]
 
 
 def change_marks(story: Story, frame: Frame) -> dict[int, list[str]]:
-    """Return what the last step did, by filter: added, removed, moved, changed."""
+    """Return what the last step did, by filter: added, removed, moved, relinked, changed."""
     number = story.number
     marks: dict[int, list[str]] = {}
     change = frame.change
@@ -25,7 +34,8 @@ def change_marks(story: Story, frame: Frame) -> dict[int, list[str]]:
         ("moved", change.moved),
     ):
         for item in items:
-            marks.setdefault(number[item], []).append(name)
+            kept = name == "moved" and number[item] in frame.relinked
+            marks.setdefault(number[item], []).append("relinked" if kept else name)
     for item, _interface in (*change.pairs_added, *change.pairs_removed):
         marks.setdefault(number[item], []).append("changed")
     # That an added filter has new interfaces goes without saying.
@@ -50,8 +60,8 @@ def sizes(frame: Frame) -> str:
     ]
     if frame.covering_tests is not None:
         tests = counted(frame.covering_tests, "covering test")
-        beside = " beside an index" if frame.indexed else ""
-        parts.append(f"{tests}{beside} (last step {frame.last_tests:,})")
+        beside = " (an index of boxes answers the rest without a test)" if frame.indexed else ""
+        parts.append(f"{tests}{beside}, {frame.last_tests:,} in the last step")
     return " · ".join(parts)
 
 
@@ -67,7 +77,8 @@ def chips(marks: Mapping[int, Sequence[str]], words: Mapping[str, str]) -> list[
 _WORDS = {
     "added": "+ added",
     "removed": "− removed",
-    "moved": "↷ moved",
+    "moved": "↷ re-parented",
+    "relinked": "⇵ other parents",
     "changed": "≠ interfaces changed",
 }
 
@@ -78,6 +89,36 @@ def graph_drawing(graph: Graph, limits: Limits, folds: Folds, **options: Any) ->
     return drawing(graph, shown, labelled=limits.labelled_nodes, **options)
 
 
+def index_notes(story: Story, frame: Frame) -> dict[int, str]:
+    """Return what the interface index says at each filter; of a file, what the file says.
+
+    Nothing for a structure without one.
+    """
+    snapshot = frame.snapshot
+    if not promises_of(snapshot.structure).interface_index:
+        return {}
+    if frame.structure != FILE:
+        snapshot = snapshot.restore().snapshot()
+    found = {}
+    for node in snapshot.nodes:
+        names = sorted(map(str, node.index or ()), key=lambda name: story.palette.get(name, -1))
+        if names:
+            found[story.number[node.item]] = f"below: {all_but(names, story.interfaces)}"
+    return found
+
+
+def file_drawing(story: Story, frame: Frame, limits: Limits, **options: Any) -> dict[str, Any]:
+    """Return an uploaded table as it is, with what check() found marked."""
+    verdict = check_file(story)
+    marks, edge_marks = fault_marks(verdict)
+    made = frame_drawing(story, frame, limits, marks=marks, edge_marks=edge_marks, **options)
+    made["chips"] = chips(marks, {"witness": "! witness"})
+    if verdict is not None and verdict.ok is False:
+        told = f"✗ {verdict.invariant} is violated: {verdict.faults[0].what}."
+        made["note"] = " ".join(each for each in (told, made["note"]) if each)
+    return made
+
+
 def frame_drawing(
     story: Story,
     frame: Frame,
@@ -85,18 +126,22 @@ def frame_drawing(
     *,
     folds: Mapping[str, Folds] | None = None,
     marks: Mapping[int, Sequence[str]] | None = None,
+    edge_marks: Mapping[tuple[int, int], str] | None = None,
     **options: Any,
 ) -> dict[str, Any]:
     """Return a structure at a step as a drawing, with its sizes; marks are those of the step."""
     own = marks is None
     shown_marks = change_marks(story, frame) if marks is None else marks
+    if own:
+        edge_marks = dict.fromkeys(frame.added_edges, "added")
+        edge_marks.update(dict.fromkeys(frame.removed_edges, "removed"))
     made = graph_drawing(
         frame.with_removed if own else frame.graph,
         limits,
         (folds or {}).get(frame.structure, NO_FOLDS),
         palette=story.palette,
         marks=shown_marks,
-        edge_marks=dict.fromkeys(frame.removed_edges, "removed") if own else None,
+        edge_marks=edge_marks,
         **options,
     )
     made["title"] = story.structures.get(frame.structure, frame.structure)

@@ -10,7 +10,7 @@ import csv
 import io
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -18,7 +18,7 @@ from typing import Any, Final
 import posetlib as pl
 from browser.config import Limits
 from browser.json_places import places
-from posetlib.tables import Operation, filter_relation
+from posetlib.tables import Operation, filter_relation, graph_files
 
 __all__ = [
     "Source",
@@ -48,6 +48,10 @@ class Source:
     note: str = ""
     notifications: tuple[str, ...] = ()
     types: pl.TypeHierarchy | None = None
+    #: Whether the snapshot is a part of a larger table, of which nothing can be checked.
+    part: bool = False
+    #: What there is to see after 0, 1, 2 … operations; empty where nobody has written it.
+    captions: tuple[str, ...] = ()
 
 
 _LINE: Final = re.compile(r"(?P<sign>[+-]\s*)?(?:(?P<interface>[^\s:\"]+):\s+)?(?P<filter>.*)\Z")
@@ -165,8 +169,8 @@ def _quoted(text: str) -> str:
 def read_files(files: Sequence[tuple[str, bytes]], limits: Limits) -> Source:
     """Read an upload of one file, or of the Parquet parts of a workload.
 
-    A snapshot or trace (JSON), a workload (Parquet, JSON lines, CSV), or text with one operation
-    per line.
+    A snapshot or trace (JSON), a graph of another program (GraphML, node-link JSON), a workload
+    (Parquet, JSON lines, a JSON list, CSV), or text with one operation per line.
     """
     if not files:
         raise SourceError("no file was sent")
@@ -207,6 +211,8 @@ def _one_file(name: str, content: bytes, limits: Limits) -> Source:
         return _rows(_json_lines(text), name, limits)
     if ending == ".csv":
         return _rows(_csv_lines(text), name, limits)
+    if ending == ".graphml" or text.lstrip()[:1] == "<":
+        return _graphml(content, name, limits)
     if text.lstrip()[:1] in ("{", "["):
         return _json(text, name, limits)
     if ending == ".json":
@@ -227,6 +233,10 @@ def _loads(text: str) -> Any:
 
 def _json(text: str, name: str, limits: Limits) -> Source:
     data = _loads(text)
+    if isinstance(data, list):
+        return _rows(_listed(data), name, limits)
+    if _is_node_link(data):
+        return _foreign(lambda: graph_files.read_node_link(data), name, limits)
     kind = data.get("format") if isinstance(data, dict) else None
     listed = {"posetlib-snapshot": "nodes", "posetlib-trace": "steps"}
     if kind not in listed:
@@ -256,6 +266,54 @@ def _json(text: str, name: str, limits: Limits) -> Source:
         return _of_snapshot(pl.Snapshot.from_json(text), name, limits)
     except pl.SnapshotError as error:
         raise SourceError(f"{_place(text, str(error))}{error}") from None
+
+
+# -- the files of other programs -------------------------------------------------------------------
+
+
+def _graphml(content: bytes, name: str, limits: Limits) -> Source:
+    return _foreign(lambda: graph_files.read_graphml(content), name, limits)
+
+
+def _is_node_link(data: object) -> bool:
+    """Return whether an object is node-link JSON as networkx writes it, or wrote it once."""
+    return (
+        isinstance(data, dict)
+        and isinstance(data.get("nodes"), list)
+        and (isinstance(data.get("links"), list) or "directed" in data)
+    )
+
+
+def _foreign(
+    read: Callable[[], tuple[Mapping[str, Any], Sequence[Any], Sequence[Any]]],
+    name: str,
+    limits: Limits,
+) -> Source:
+    """Read a graph of another program, whose nodes have filters and interfaces."""
+    try:
+        header, nodes, edges = read()
+        if len(nodes) > limits.steps:
+            raise SourceError(f"{len(nodes):,} nodes are more than the {limits.steps:,} that fit")
+        if len(edges) > 100 * limits.steps:
+            raise SourceError(f"{len(edges):,} edges are more than the page takes")
+        _check_members(nodes, "node", limits)
+        if isinstance(header.get("types"), dict):
+            read_types(header["types"], limits)  # which refuses what is too large
+        return _of_snapshot(pl.Snapshot.from_rows(header, nodes, edges), name, limits)
+    except pl.SnapshotError as error:
+        raise SourceError(str(error)) from None
+
+
+def _listed(data: Sequence[Any]) -> Iterator[tuple[str, Any]]:
+    """Yield the rows of a JSON list: objects, pairs of a filter and an interface, or filters."""
+    for number, row in enumerate(data, 1):
+        where = f"entry {number}"
+        if isinstance(row, str):
+            yield where, {"filter": row, "interface": f"I{number}"}
+        elif isinstance(row, list) and len(row) == 2:
+            yield where, {"filter": row[0], "interface": row[1]}
+        else:
+            yield where, row
 
 
 def _check_members(members: object, what: str, limits: Limits) -> None:
@@ -298,7 +356,11 @@ def _check_length(text: str, limits: Limits, where: str) -> None:
 def _of_snapshot(snapshot: pl.Snapshot[Any], name: str, limits: Limits) -> Source:
     operations = tuple(Operation("add", item, each) for item, each in snapshot.entries())
     if not operations:
-        raise SourceError("the snapshot holds no filter")
+        raise SourceError(
+            "no interface holds a filter of it: every node has a filter and interfaces"
+            if snapshot.nodes
+            else "the snapshot holds no filter"
+        )
     if len(operations) > limits.steps:
         raise SourceError(f"{len(operations):,} pairs of a filter and an interface are too many")
     types = filter_relation.read_types(snapshot.context)
@@ -344,17 +406,47 @@ def _csv_lines(text: str) -> Iterator[tuple[str, Any]]:
 
 
 def _rows(rows: Iterable[tuple[str, Any]], title: str, limits: Limits) -> Source:
-    """Read rows with ``filter`` and ``interface``, in the order in which they come."""
+    """Read rows with ``filter``, ``interface`` and maybe ``operation``, in their order."""
     operations: list[Operation] = []
     for where, row in rows:
         if len(operations) >= limits.steps:
             raise SourceError(f"{where}: more than {limits.steps:,} filters")
         if not isinstance(row, Mapping):
             raise SourceError(f"{where}: a row is an object with filter and interface")
-        operations.append(read_row(where, row.get("filter"), row.get("interface"), limits))
+        operations.append(_row(where, row, limits))
     if not operations:
         raise SourceError("there is no filter in it")
     return Source(title, tuple(operations))
+
+
+#: What the column ``operation`` may say, and what it means.
+_OPERATIONS: Final = {
+    "": "add",
+    "add": "add",
+    "subscribe": "add",
+    "+": "add",
+    "remove": "remove",
+    "unsubscribe": "remove",
+    "-": "remove",
+    "discard": "discard",
+    "remove_covered": "remove_covered",
+    "drop_interface": "drop_interface",
+    "drop": "drop_interface",
+}
+
+
+def _row(where: str, row: Mapping[str, Any], limits: Limits) -> Operation:
+    said = row.get("operation")
+    name = _OPERATIONS.get(str(said or "").strip().lower())
+    if name is None:
+        known = ", ".join(dict.fromkeys(_OPERATIONS.values()))
+        raise SourceError(f"{where}: there is no operation {str(said)[:40]!r}; known are {known}")
+    interface = row.get("interface")
+    if name != "drop_interface":
+        return read_row(where, row.get("filter"), interface, limits, name=name)
+    if not isinstance(interface, str) or not interface:
+        raise SourceError(f'{where}: "interface" is missing or no text')
+    return Operation(name, None, _interface(interface, where))
 
 
 def read_row(

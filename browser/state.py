@@ -15,7 +15,7 @@ from urllib.parse import parse_qsl, urlencode
 
 from browser.cache import Cache
 from browser.config import Config
-from browser.directories import read_workload
+from browser.directories import read_table, read_workload
 from browser.examples import EXAMPLES
 from browser.generating import generate, parameters_from
 from browser.network.comparing import Counts, counts_of
@@ -25,9 +25,19 @@ from browser.network.run import Run
 from browser.network.script import Script, read_script
 from browser.running_broker import Address, table_of
 from browser.sources import Source, SourceError, read_files, read_line, read_text
+from browser.statistics import Series, series
 from browser.story import Story
 
-__all__ = ["RECIPE", "Library", "edits_of", "from_query", "recipe_of", "to_query", "with_edit"]
+__all__ = [
+    "RECIPE",
+    "Library",
+    "edits_of",
+    "from_query",
+    "recipe_of",
+    "to_query",
+    "with_edit",
+    "without_edit",
+]
 
 Recipe = dict[str, str]
 Files = tuple[tuple[str, bytes], ...]
@@ -35,8 +45,10 @@ Files = tuple[tuple[str, bytes], ...]
 #: The names that make up a recipe; all others are about how it is shown.
 RECIPE: Final = frozenset(
     "from kind filters dims interfaces seed operations schemas decimals width skew interface_skew "
-    "text doc example edits".split()
+    "text doc example table around edits".split()
 )
+#: Begins the name of edits that are kept on the server.
+_KEPT: Final = "doc:"
 _QUERY_CHARS: Final = 16_000
 #: Up to so many characters a typed text is in the address, and can be shared for good.
 TEXT_CHARS: Final = 1_500
@@ -85,6 +97,17 @@ def with_edit(recipe: Mapping[str, str], at: int, line: str) -> Recipe:
     return {**recipe, "edits": json.dumps([*edits_of(recipe), (at, line)], ensure_ascii=False)}
 
 
+def without_edit(recipe: Mapping[str, str]) -> Recipe:
+    """Return a recipe without the last edit by hand.
+
+    >>> without_edit(with_edit({"from": "workload"}, 3, "I1: x > 3"))
+    {'from': 'workload'}
+    """
+    edits = edits_of(recipe)[:-1]
+    rest = {name: value for name, value in recipe.items() if name != "edits"}
+    return {**rest, "edits": json.dumps(edits, ensure_ascii=False)} if edits else rest
+
+
 class Library:
     """The documents and stories that one app holds, for all its users: content, never state.
 
@@ -99,6 +122,7 @@ class Library:
             limits.document_bytes, lambda files: sum(len(content) for _, content in files)
         )
         self._stories: Cache[Story] = Cache(limits.stories)
+        self._series: Cache[list[Series]] = Cache(limits.stories)
         self._runs: Cache[Run] = Cache(limits.runs)
         self._counts: Cache[list[Counts]] = Cache(limits.runs)
 
@@ -127,6 +151,32 @@ class Library:
         address = Address(*self.config.broker)
         content = table_of(address, self.config.limits)
         return {"from": "broker", "doc": self.keep([(f"broker {address}", content)])}
+
+    def edited(self, recipe: Mapping[str, str], at: int, line: str) -> Recipe:
+        """Return a recipe with one more edit; many edits are kept here, for an address is short."""
+        made = with_edit(self.resolved(recipe), at, line)
+        return self._shortened(made)
+
+    def undone(self, recipe: Mapping[str, str]) -> Recipe:
+        """Return a recipe without the last edit by hand."""
+        return self._shortened(without_edit(self.resolved(recipe)))
+
+    def _shortened(self, recipe: Recipe) -> Recipe:
+        text = recipe.get("edits", "")
+        if len(text) <= TEXT_CHARS:
+            return recipe
+        return {**recipe, "edits": f"{_KEPT}{self.keep([('edits.json', text.encode())])}"}
+
+    def resolved(self, recipe: Mapping[str, str]) -> Recipe:
+        """Return a recipe with its edits in it, where they were kept apart."""
+        text = recipe.get("edits", "")
+        if not text.startswith(_KEPT):
+            return dict(recipe)
+        try:
+            content = self.document(text.removeprefix(_KEPT))[0][1]
+        except SourceError:
+            raise SourceError("the edits of that address are no longer held here") from None
+        return {**recipe, "edits": content.decode(errors="replace")}
 
     def keep_run(self, text: str) -> str:
         """Return what stands for the text of a run in an address: itself, if it is short."""
@@ -167,7 +217,13 @@ class Library:
         key = json.dumps(recipe, sort_keys=True)
         return self._stories.made(key, lambda: self._told(recipe))
 
+    def series(self, recipe: Mapping[str, str]) -> list[Series]:
+        """Return the structures of a recipe along the steps, in numbers."""
+        key = json.dumps(recipe_of(recipe), sort_keys=True)
+        return self._series.made(key, lambda: series(self.story(recipe)))
+
     def _told(self, recipe: Recipe) -> Story:
+        recipe = self.resolved(recipe)
         edits = edits_of(recipe)
         source = self._source(recipe)
         limits = self.config.limits
@@ -194,11 +250,14 @@ class Library:
             if self.config.workload is None:
                 raise SourceError("no workload was given on the command line")
             return read_workload(self.config.workload, limits)
+        if origin == "table":
+            return read_table(self.config, recipe.get("table", ""), recipe.get("around", ""))
         if origin == "example":
             example = EXAMPLES.get(recipe.get("example", ""))
             if example is None:
                 raise SourceError(f"there is no example {recipe.get('example', '')[:40]!r}")
-            return read_text(example.text, limits, title=example.title)
+            read = read_text(example.text, limits, title=example.title)
+            return replace(read, captions=example.captions)
         raise SourceError(f"there is no source {origin[:40]!r}")
 
     def _of_broker(self, key: str) -> Source:

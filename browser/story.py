@@ -117,6 +117,10 @@ class Frame:
     last_tests: int = 0
     #: Whether an index has saved tests.
     indexed: bool = False
+    #: Of the filters that the last operation moved, those that kept some of their parents; and the
+    #: edges that are new.
+    relinked: frozenset[int] = frozenset()
+    added_edges: frozenset[tuple[int, int]] = frozenset()
 
     def table(self) -> pl.Table[Any]:
         """Return a table of its own of this content; nothing is tested or repaired."""
@@ -132,6 +136,8 @@ class Story:
 
     def __init__(self, source: Source, edits: Sequence[tuple[int, Operation]] = ()) -> None:
         self.source = source
+        #: What there is to see at each step; a step by hand makes another trace of it.
+        self.captions = () if edits else source.captions
         operations = list(source.operations)
         for at, operation in edits:
             if not 0 <= at <= len(operations):
@@ -139,6 +145,9 @@ class Story:
             operations.insert(at, operation)
         self.trace = pl.Trace(operations)
         self.number: dict[pl.Filter, int] = {}
+        # A file may hold a filter that no interface holds, which no operation adds.
+        for node in source.snapshot.nodes if source.snapshot is not None else ():
+            self.number.setdefault(node.item, len(self.number) + 1)
         for operation in (*source.operations, *(each for _, each in edits)):
             if operation.item is not None:
                 self.number.setdefault(operation.item, len(self.number) + 1)
@@ -160,6 +169,14 @@ class Story:
         snapshot = self.source.snapshot
         return Structures(None if snapshot is None else f"The file ({snapshot.structure})")
 
+    def title(self, structure: str) -> str:
+        """Return what a structure is called; beside a file, that it was built anew."""
+        name = self.structures[structure]
+        if structure == FILE:
+            return name
+        rebuilt = "" if self.source.snapshot is None else ", rebuilt from the file's pairs"
+        return f"{structure.upper()} · {name}{rebuilt}"
+
     def frame(self, structure: str, step: int) -> Frame:
         """Return a structure after a number of operations, out of 0 … len(story).
 
@@ -172,6 +189,15 @@ class Story:
         with self._lock:
             replay = self._replays.setdefault(structure, _Replay(self, structure))
         return replay.frame(min(max(step, 0), len(self)))
+
+    @property
+    def first_shown(self) -> tuple[str, ...]:
+        """The structures that are shown unasked: a file beside its twin, built anew."""
+        snapshot = self.source.snapshot
+        if snapshot is None:
+            return default_pair()
+        twin = snapshot.structure if snapshot.structure in STRUCTURES else default_pair()[0]
+        return (FILE, twin)
 
     @cached_property
     def _file(self) -> Frame:
@@ -187,6 +213,20 @@ def _natural(name: str) -> list[tuple[int, int | str]]:
     return [(0, int(part)) if part.isdigit() else (1, part) for part in parts if part]
 
 
+def _parents_of(
+    snapshot: pl.Snapshot[Any], items: set[pl.Filter], number: Mapping[pl.Filter, int]
+) -> dict[int, set[int]]:
+    """Return the parents of some filters, all by number."""
+    if not items:
+        return {}
+    of = {node.id: node.item for node in snapshot.nodes}
+    found: dict[int, set[int]] = {number[item]: set() for item in items}
+    for parent, child in snapshot.edges:
+        if of[child] in items:
+            found[number[of[child]]].add(number[of[parent]])
+    return found
+
+
 class _Replay:
     """One table that goes to and fro; one thread at a time, and what comes out is immutable."""
 
@@ -194,7 +234,12 @@ class _Replay:
         self._story = story
         self._structure = structure
         self._indexed = len(story) > COUNTED
-        self._player = Player(story.trace, pl.make_table(structure, index=self._indexed))
+        snapshot = story.source.snapshot
+        # The twin of a local table eliminates nothing, either.
+        local = snapshot is not None and snapshot.local and snapshot.structure == structure
+        options = {"local": True} if local else {}
+        table = pl.make_table(structure, index=self._indexed, **options)
+        self._player = Player(story.trace, table)
         #: Covering tests after so many operations.
         self._tests = [0]
         self._lock = threading.Lock()
@@ -211,10 +256,12 @@ class _Replay:
         number = self._story.number
         before: Graph | None = None
         change = NO_CHANGE
+        old_parents: dict[int, set[int]] = {}
         if step:
             was = self._player.table.snapshot(index=False)
             self._seek(step)
             change = self._player.change(step - 1)
+            old_parents = _parents_of(was, {*change.moved}, number)
             if change.removed:
                 before = graph_of(was, number, self._story.texts)
         snapshot = self._player.table.snapshot(index=False)
@@ -229,6 +276,16 @@ class _Replay:
                 if (edge[0] in gone or edge[1] in gone) and edge[0] in nodes and edge[1] in nodes
             )
             both = Graph(nodes, (*graph.edges, *(each for each in before.edges if each in lost)))
+        moved = {number[item] for item in change.moved}
+        new = {number[item] for item in change.added}
+        relinked = {each for each in moved if old_parents[each] & set(graph.parents[each])}
+        fresh = {
+            (parent, child)
+            for child in moved
+            for parent in graph.parents[child]
+            if parent not in old_parents[child]
+        }
+        fresh |= {edge for edge in graph.edges if edge[1] in new} if new else set()
         tests = self._tests[step]
         return Frame(
             self._structure,
@@ -241,6 +298,8 @@ class _Replay:
             tests,
             tests - self._tests[step - 1] if step else 0,
             self._indexed,
+            frozenset(relinked),
+            frozenset(fresh),
         )
 
     def _seek(self, step: int) -> None:

@@ -1,7 +1,8 @@
 """The app for a WSGI server: ``browser.wsgi:server``.
 
 POSETLIB_WORKLOAD and POSETLIB_RUNS name the directories, POSETLIB_BROKER is the HOST:PORT of a
-broker that runs on this machine. Uploads are held in memory, so one process
+broker that runs on this machine, POSETLIB_HOSTS the names, with commas between them, under which
+the app may be asked for besides localhost and addresses. Uploads are held in memory, so one process
 with threads serves all users: ``gunicorn --workers 1 --threads 8 browser.wsgi:server``.
 """
 
@@ -22,6 +23,7 @@ def _made() -> Any:
         os.environ.get("POSETLIB_WORKLOAD") or None,
         os.environ.get("POSETLIB_RUNS") or None,
         broker=os.environ.get("POSETLIB_BROKER") or None,
+        hosts=[each for each in os.environ.get("POSETLIB_HOSTS", "").split(",") if each],
     ).server
 
 

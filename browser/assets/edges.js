@@ -38,10 +38,12 @@
     paint(layer);
   }
 
+  /* The lines of the chosen filter, by mark: those that came and went keep their colour. */
   function pick(cy, lines) {
     const layer = layers.get(cy);
     if (!layer) return;
-    layer.near = lines.length ? Float32Array.from(lines) : null;
+    const marks = Object.entries(lines);
+    layer.near = marks.length ? marks.map(([mark, points]) => ({ mark, points: Float32Array.from(points) })) : null;
     paint(layer);
   }
 
@@ -94,7 +96,10 @@
     });
     if (layer.near) {
       context.globalAlpha = 1;
-      stroke(context, layer.near, look("near").colour, 3 / zoom, [], seen);
+      layer.near.forEach(({ mark, points }) => {
+        const style = look(mark || "near");
+        stroke(context, points, style.colour, 3 / zoom, style.dashed ? [6 / zoom, 4 / zoom] : [], seen);
+      });
     }
   }
 

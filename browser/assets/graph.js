@@ -4,9 +4,9 @@
   "use strict";
 
   const edges = window.posetlib.edges;
-  const MARKS = { added: "good", matched: "good", removed: "bad", failed: "bad", moved: "move",
+  const MARKS = { added: "good", matched: "good", removed: "bad", failed: "bad", moved: "move", relinked: "move",
                   changed: "warn", assumed: "warn", witness: "warn" };
-  const state = { drawings: {}, node: null, query: "", serial: 0, moved: new WeakSet() };
+  const state = { drawings: {}, node: null, query: "", only: "", brushed: null, serial: 0, moved: new WeakSet() };
 
   function colour(name) {
     return getComputedStyle(document.documentElement).getPropertyValue("--" + name).trim();
@@ -105,6 +105,7 @@
     style.push(
       { selector: ".removed, .failed", style: { "border-style": "dashed", "line-style": "dashed" } },
       { selector: ".moved", style: { "border-style": "double", "border-width": 7 } },
+      { selector: ".relinked", style: { "border-style": "dashed", "border-width": 3 } },
       { selector: ".changed, .assumed", style: { "border-style": "dotted" } },
       { selector: ".unvisited, .skipped, .pruned", style: { "border-style": "dotted" } },
       /* What steps back does so by its box: its text stays as readable as any. */
@@ -136,7 +137,13 @@
       { selector: "node.dim", style: { color: colour("muted"), "background-fill": "solid", "background-color": colour("ground"), "border-color": colour("line"), "border-width": 1, "border-style": "solid" } },
       { selector: "node.found", style: { "border-color": colour("focus"), "border-width": 6, opacity: 1, "z-index": 8 } },
       { selector: "edge.near", style: { "line-color": colour("accent"), "target-arrow-color": colour("accent"), width: 4, opacity: 1, "z-index": 9 } },
+      /* The edges of the chosen filter that came and went stay apart from those that were kept. */
+      { selector: "edge.near.added", style: { "line-color": colour("good"), "target-arrow-color": colour("good"), width: 5 } },
+      { selector: "edge.near.removed", style: { "line-color": colour("bad"), "target-arrow-color": colour("bad"), width: 5, "line-style": "dashed" } },
+      { selector: "edge.near.witness", style: { "line-color": colour("warn"), "target-arrow-color": colour("warn"), width: 5 } },
       { selector: "node.near", style: { "border-color": colour("accent"), opacity: 1 } },
+      { selector: "node.walked", style: { "border-color": colour("focus"), "border-width": 4 } },
+      { selector: "node.walking", style: { "border-color": colour("focus"), "border-width": 11, "z-index": 11 } },
       { selector: "node.picked", style: { "border-color": colour("accent"), "border-width": 8, "border-style": "solid", opacity: 1, "z-index": 10 } }
     );
     return style;
@@ -263,14 +270,21 @@
     put("note", drawing.note);
     const chips = document.getElementById("chips-" + panel);
     if (chips) chips.replaceChildren(...(drawing.chips || []).map(([mark, text]) => {
-      const chip = document.createElement("span");
+      const chip = document.createElement("button");
       chip.className = "chip " + mark;
       chip.textContent = text;
+      chip.dataset.chip = mark;
+      chip.title = "Show these alone, or all again";
+      chip.setAttribute("aria-pressed", String(state.only === mark));
       return chip;
     }));
+    document.querySelectorAll("#save-" + panel + " a[data-format]").forEach((link) => {
+      link.hidden = !drawing.save;
+      if (drawing.save) link.href = link.dataset.format + drawing.save;
+    });
     const frame = document.getElementById("graph-" + panel);
     if (frame) frame.setAttribute("aria-label", drawing.about || (drawing.title || panel) + ": graph of " + drawing.nodes +
-      " filters and " + drawing.edges + " edges. Arrow keys move it, plus and minus zoom, F fits, Enter folds or unfolds the chosen filter. The list beside it has the same filters.");
+      " filters and " + drawing.edges + " edges. Arrow keys go from the chosen filter to its parents, children and siblings, with Shift they move the graph, plus and minus zoom, F fits, Enter folds or unfolds the chosen filter. The list beside it has the same filters.");
   }
 
   function listen(cy, panel) {
@@ -326,7 +340,7 @@
     const data = event.target.data(), place = tooltip();
     if (data.filter === undefined && !data.tip) return;
     const lines = data.tip ? [data.tip]
-      : ["#" + data.id + " " + data.filter, "Interfaces: " + (data.interfaces || []).join(", ")];
+      : [(data.name || "#" + data.id) + " " + data.filter, "Interfaces: " + (data.interfaces || []).join(", ")];
     if (data.marks) lines.push(data.marks.join("; "));
     if (data.why) lines.push(data.why);
     if (data.hidden) lines.push(data.hidden + " below are folded; double-click unfolds");
@@ -338,15 +352,16 @@
     place.style.top = Math.max(4, Math.min(at.clientY + 14, innerHeight - box.height - 8)) + "px";
   }
 
-  /* The lines of a filter, and what is at their other ends. */
+  /* The lines of a filter by their mark, and what is at their other ends. */
   function around(panel, node) {
-    const drawing = state.drawings[panel], lines = [], others = new Set();
+    const drawing = state.drawings[panel], lines = {}, others = new Set();
     if (!drawing || !drawing.lines || !node.nonempty()) return { lines, others };
     const nodes = drawing.elements, place = nodes.findIndex((each) => each.data.id === node.id());
-    Object.values(drawing.lines).forEach((ends) => {
+    Object.entries(drawing.lines).forEach(([mark, ends]) => {
       for (let i = 0; i < ends.length; i += 2) {
         if (ends[i] !== place && ends[i + 1] !== place) continue;
-        [ends[i], ends[i + 1]].forEach((end) => lines.push(nodes[end].position.x, nodes[end].position.y));
+        lines[mark] = lines[mark] || [];
+        [ends[i], ends[i + 1]].forEach((end) => lines[mark].push(nodes[end].position.x, nodes[end].position.y));
         others.add(nodes[ends[i] === place ? ends[i + 1] : ends[i]].data.id);
       }
     });
@@ -377,18 +392,44 @@
   }
 
   function find(cy, panel) {
-    const query = queryOf(panel);
+    const query = queryOf(panel), only = state.only;
     let found = cy.collection();
     cy.batch(() => {
       cy.elements(".found, .dim").removeClass("found dim");
-      if (!query) return;
-      found = cy.nodes().filter((n) => (("#" + n.id() + " " + (n.data("filter") || "") + " " +
-        (n.data("interfaces") || []).join(" ")).toLowerCase()).includes(query));
-      cy.elements().not(found).addClass("dim");
+      if (!query && !only && !state.brushed) return;
+      found = cy.nodes().filter((n) => (!only || n.hasClass(only)) && (!state.brushed || state.brushed.has(n.id())));
+      if (query) {
+        found = found.filter((n) => (("#" + n.id() + " " + (n.data("filter") || "") + " " +
+          (n.data("interfaces") || []).join(" ")).toLowerCase()).includes(query));
+      }
+      const kept = only ? found.union(cy.edges("." + only)) : found;
+      cy.elements().not(kept).addClass("dim");
       found.addClass("found");
     });
-    edges.dim(cy, Boolean(query));
+    edges.dim(cy, Boolean(query || only || state.brushed));
     return found;
+  }
+
+  /* Show the filters of one mark alone, or all again; the rows of lists that are about a mark too. */
+  function toggleOnly(mark) {
+    state.only = state.only === mark ? "" : mark;
+    everywhere((cy, panel) => find(cy, panel));
+    showOnly();
+  }
+
+  /* Mark some filters, by number, in every graph of the page; none: all again. */
+  function brush(numbers) {
+    state.brushed = numbers ? new Set(numbers.map(String)) : null;
+    everywhere((cy, panel) => find(cy, panel));
+  }
+
+  function showOnly() {
+    const only = state.only;
+    document.querySelectorAll("[data-chip]").forEach((chip) =>
+      chip.setAttribute("aria-pressed", String(Boolean(only) && chip.dataset.chip === only)));
+    document.querySelectorAll("tr[class*='kind-']").forEach((row) => {
+      row.hidden = Boolean(only) && !row.classList.contains("kind-" + only);
+    });
   }
 
   function panels() {
@@ -409,8 +450,100 @@
       const node = cy.$id(String(number));
       if (!node.nonempty()) return;
       state.moved.add(cy);
-      cy.stop().animate({ fit: { eles: node.union(neighbours(cy, panel, node)), padding: 60 } }, { duration: 250 });
+      fitTo(cy, node.union(neighbours(cy, panel, node)));
     });
+  }
+
+  /* Bring some filters into view, no larger than their text is made for. */
+  function fitTo(cy, nodes) {
+    const box = nodes.boundingBox({ includeLabels: false }), padding = 50;
+    const zoom = Math.max(cy.minZoom(), Math.min(1.15, (cy.width() - 2 * padding) / box.w, (cy.height() - 2 * padding) / box.h));
+    const pan = { x: cy.width() / 2 - zoom * (box.x1 + box.x2) / 2, y: cy.height() / 2 - zoom * (box.y1 + box.y2) / 2 };
+    cy.stop().animate({ zoom, pan }, { duration: 250 });
+  }
+
+  /* Choose the first of some filters, and bring all of them into view with what is next to them. */
+  function show(page, numbers) {
+    window.dash_clientside.set_props(page + "-node", { data: numbers[0] });
+    everywhere((cy, panel) => {
+      const nodes = numbers.reduce((all, each) => all.union(cy.$id(String(each))), cy.collection());
+      if (!nodes.nonempty()) return;
+      state.moved.add(cy);
+      const near = nodes.reduce((all, each) => all.union(neighbours(cy, panel, each)), nodes);
+      fitTo(cy, near.length < 40 ? near : nodes);
+    });
+  }
+
+  function save(what, panel) {
+    const cy = instance(panel), drawing = state.drawings[panel];
+    if (cy && drawing) window.posetlib.saving.save(what, cy, drawing, lookOf(), panel);
+  }
+
+  /* From the chosen filter to a parent, a child, or one beside it; whether there was one to go to. */
+  function step(panel, way) {
+    const cy = instance(panel);
+    if (!cy || state.node === null) return false;
+    const node = cy.$id(String(state.node));
+    if (!node.nonempty()) return false;
+    const ends = (each, side) => { const found = linked(panel, each, side); return found.length ? found : null; };
+    let to = null;
+    if (way === "up") to = (ends(node.id(), "parents") || [])[0];
+    if (way === "down") to = (ends(node.id(), "children") || [])[0];
+    if (way === "left" || way === "right") {
+      const parent = (ends(node.id(), "parents") || [])[0];
+      const beside = parent ? linked(panel, parent, "children") : cy.nodes(".root").map((each) => each.id());
+      const place = beside.indexOf(node.id());
+      to = beside[place + (way === "right" ? 1 : -1)];
+    }
+    if (to === undefined || to === null) return false;
+    window.dash_clientside.set_props(pageOf(panel) + "-node", { data: Number(to) });
+    return true;
+  }
+
+  /* The ids of parents or children, from left to right, whether edges are elements or lines. */
+  function linked(panel, id, side) {
+    const drawing = state.drawings[panel], found = [], at = {};
+    drawing.elements.forEach((each) => {
+      if (each.position) at[each.data.id] = each.position;
+      else if (side === "parents" && each.data.target === id) found.push(each.data.source);
+      else if (side === "children" && each.data.source === id) found.push(each.data.target);
+    });
+    const nodes = drawing.elements;
+    Object.values(drawing.lines || {}).forEach((ends) => {
+      for (let i = 0; i < ends.length; i += 2) {
+        const parent = nodes[ends[i]].data.id, child = nodes[ends[i + 1]].data.id;
+        if (side === "parents" && child === id) found.push(parent);
+        if (side === "children" && parent === id) found.push(child);
+      }
+    });
+    return found.sort((one, other) => at[one].x - at[other].x || at[one].y - at[other].y);
+  }
+
+  /* Go from filter to filter as the walk of a notification did; again: stop. */
+  function walk() {
+    const walked = panels().filter((panel) => state.drawings[panel].walk);
+    if (state.walking) return stopWalk();
+    let at = 0;
+    const longest = Math.max(...walked.map((panel) => state.drawings[panel].walk.length), 0);
+    const next = () => {
+      walked.forEach((panel) => {
+        const cy = instance(panel), order = (state.drawings[panel] || {}).walk || [];
+        if (!cy) return;
+        cy.nodes(".walking").removeClass("walking").addClass("walked");
+        if (at < order.length) cy.$id(String(order[at])).addClass("walking");
+      });
+      at += 1;
+      if (at > longest) stopWalk();
+    };
+    state.walking = setInterval(next, 450);
+    next();
+    return undefined;
+  }
+
+  function stopWalk() {
+    clearInterval(state.walking);
+    state.walking = 0;
+    everywhere((cy) => cy.nodes(".walking, .walked").removeClass("walking walked"));
   }
 
   function pan(cy, by) {
@@ -424,6 +557,9 @@
   }
 
   function draw(drawings, number) {
+    const before = Object.keys(state.drawings)[0], now = Object.keys(drawings)[0];
+    /* What was asked of one page is not asked of the next. */
+    if (before && now && pageOf(before) !== pageOf(now)) { state.only = ""; state.brushed = null; }
     state.node = number === undefined ? null : number;
     state.drawings = drawings;
     panels().forEach((panel) => whenMounted(panel, (cy) => {
@@ -455,7 +591,7 @@
       found.forEach((n) => numbers.add(n.id()));
       if (found.nonempty() && found.length <= 12) {
         state.moved.add(cy);
-        cy.animate({ fit: { eles: found, padding: 80 } }, { duration: 250 });
+        fitTo(cy, found.reduce((all, each) => all.union(neighbours(cy, panel, each)), found));
       } else if (!wanted && cy.scratch("_searched")) fit(cy);
       cy.scratch("_searched", wanted);
     });
@@ -475,5 +611,5 @@
     return Object.values(state.drawings).every((each) => each.step === undefined || each.step === step);
   }
 
-  window.posetlib.graphs = { atStep, choose, draw, fit, fold, instance, lookAt, pan, restyle, search, zoom };
+  window.posetlib.graphs = { atStep, brush, choose, draw, fit, fold, instance, lookAt, pan, restyle, save, search, show, showOnly, step, toggleOnly, walk, zoom };
 })();

@@ -31,6 +31,21 @@
       window.dash_clientside.set_props("runs-witness", { data: witness.dataset.witness });
       return;
     }
+    const shown = event.target.closest && event.target.closest("[data-show]");
+    if (shown) {
+      const [page, ...numbers] = shown.dataset.show.split(" ");
+      graphs.show(page, numbers.map(Number));
+      return;
+    }
+    if (event.target.closest && event.target.closest("[data-walk]")) {
+      graphs.walk();
+      return;
+    }
+    const chip = event.target.closest && event.target.closest("[data-chip]");
+    if (chip) {
+      graphs.toggleOnly(chip.dataset.chip);
+      return;
+    }
     const button = event.target.closest && event.target.closest("[data-graph]");
     if (button) {
       const [what, panel] = button.dataset.graph.split(" ");
@@ -40,6 +55,11 @@
       if (what === "in") graphs.zoom(cy, 1.3);
       if (what === "out") graphs.zoom(cy, 1 / 1.3);
       if (what === "fold") graphs.fold(panel);
+      if (what === "full") {
+        const place = button.closest(".panel");
+        if (document.fullscreenElement) document.exitFullscreen(); else place.requestFullscreen();
+      }
+      if (what === "svg" || what === "png") graphs.save(what, panel);
       return;
     }
     if (event.target.closest && event.target.closest("#theme")) {
@@ -56,7 +76,8 @@
     if (!frame) return;
     const panel = frame.id.replace("graph-", ""), cy = graphs.instance(panel);
     if (!cy || event.ctrlKey || event.metaKey || event.altKey) return;
-    if (KEYS[event.key]) graphs.pan(cy, { x: KEYS[event.key][0], y: KEYS[event.key][1] });
+    if (KEYS[event.key] && !event.shiftKey && graphs.step(panel, event.key.slice(5).toLowerCase())) event.stopPropagation();
+    else if (KEYS[event.key]) graphs.pan(cy, { x: KEYS[event.key][0], y: KEYS[event.key][1] });
     else if (event.key === "+" || event.key === "=") graphs.zoom(cy, 1.3);
     else if (event.key === "-") graphs.zoom(cy, 1 / 1.3);
     else if (event.key === "f" || event.key === "F") graphs.fit(cy);
@@ -150,6 +171,7 @@
     const parts = data.rows.length ? [table] : [];
     if (data.note) parts.push(element("p", "muted", data.note));
     place.replaceChildren(...parts);
+    graphs.showOnly();
   }
 
   /* The values of inputs, then the view: the view with these in it, each under a name made of its id. */
@@ -165,6 +187,13 @@
     }
     return view;
   }
+
+  /* The source that the address was written for last. "Back" to another one opens that anew. */
+  let lastSource = null;
+  window.addEventListener("popstate", (event) => {
+    const source = event.state && event.state.source;
+    if (source && lastSource !== null && source !== lastSource) window.location.reload();
+  });
 
   /* -- what Dash calls ----------------------------------------------------------------------------- */
 
@@ -185,6 +214,20 @@
     },
     search: function (query) {
       return graphs.search(query);
+    },
+    plane: function (data, number) {
+      const input = window.dash_clientside.callback_context.inputs_list[0];
+      window.posetlib.plane.draw(input.id.replace(/_data$/, ""), data, number);
+      return window.dash_clientside.no_update;
+    },
+    /* Figures come without colours: they are those of the page, in its theme. */
+    figure: function (data) {
+      return window.posetlib.charts.themed(data);
+    },
+    /* A click on a curve goes to its step. */
+    to_step: function (click) {
+      const point = click && click.points && click.points[0];
+      return point && typeof point.x === "number" ? point.x : window.dash_clientside.no_update;
     },
     /* Buttons and the clock move the slider; everything else follows from the slider. */
     transport: function (first, back, play, forward, last, ticks, value, max, stopped) {
@@ -219,15 +262,22 @@
       put(recipe);
       put(view);
       const target = window.location.pathname + "?" + query.toString();
+      const source = JSON.stringify(recipe), isNew = lastSource !== null && lastSource !== source;
+      lastSource = source;
       if (target.length < 14000 && target !== window.location.pathname + window.location.search) {
-        window.history.replaceState(window.history.state, "", target);
+        /* Another source is another entry of the history, so that "back" undoes it. */
+        if (isNew) window.history.pushState({ source }, "", target);
+        else window.history.replaceState(Object.assign({}, window.history.state, { source }), "", target);
       }
       return window.dash_clientside.no_update;
     },
     nav: function (pathname) {
       document.querySelectorAll(".nav a").forEach((link) => {
         const here = link.getAttribute("href") === pathname;
-        if (here) link.setAttribute("aria-current", "page");
+        if (here) {
+          link.setAttribute("aria-current", "page");
+          document.title = link.textContent + " · " + document.querySelector(".brand").textContent;
+        }
         else link.removeAttribute("aria-current");
       });
       const button = document.getElementById("theme");

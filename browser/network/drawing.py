@@ -9,10 +9,11 @@ from typing import Any, Final
 
 import networkx as nx
 
-from browser.elements import counted, short
+from browser.elements import counted
 from browser.layout import positions
 from browser.network.run import Flight, Run, message_text
 from browser.network.script import Script
+from browser.shortening import short
 
 __all__ = ["network_drawing", "numbers_of", "places_of"]
 

@@ -38,7 +38,7 @@ def _large() -> str:
 
 RUNS: Final = {
     "forwards": RunExample(
-        "A star of four: forwards sets [T, Fig. 3.2 and 3.3]",
+        "A star of four: forwards sets (Tarkoma's thesis, figures 3.2 and 3.3)",
         """\
 # The router R with its neighbours I1, I2 and I3; each has a client
 link R I1
@@ -62,7 +62,7 @@ run
 """,
     ),
     "orders": RunExample(
-        "A forest forgets orders [T, Ex. 3.2]",
+        "A forest forgets orders (Tarkoma's thesis, example 3.2)",
         """\
 # F1 and F2 from c cover F3 from a, which covers F4 from b
 link R a

@@ -15,7 +15,7 @@ from browser.folds import read_folds
 from browser.graph import NO_FOLDS, Graph
 from browser.listing import Cell, chip, code, listing, pick
 from browser.pages import parts
-from browser.pages.attributes import aria
+from browser.pages.attributes import aria, data
 from browser.pages.source_panel import decoded, upload
 from browser.pages.stepping import (
     grid_outputs,
@@ -35,7 +35,16 @@ Component = Any
 NAME = "diff"
 _SIDES = ("a", "b")
 _LISTED = 500
-_WORDS = {mark: f"{MARKS[mark][0]} {mark}" for mark in ("added", "removed", "moved", "changed")}
+_WORDS = {
+    mark: f"{MARKS[mark][0]} {word}"
+    for mark, word in {
+        "added": "added",
+        "removed": "removed",
+        "moved": "re-parented",
+        "relinked": "other parents",
+        "changed": "interfaces changed",
+    }.items()
+}
 
 
 def _at(part: str) -> str:
@@ -60,6 +69,8 @@ class Side(NamedTuple):
         origin = f"{self.story.source.title}, " if self.uploaded else ""
         if self.structure == FILE:
             return f"{origin}{self.story.structures[FILE]}"
+        if self.story.source.snapshot is not None:
+            return f"{origin}{self.structure.upper()}, rebuilt from the file's pairs"
         return f"{origin}{self.structure.upper()} after {self.step:,} operations"
 
 
@@ -78,7 +89,11 @@ def layout(library: Library, recipe: dict[str, str], view: dict[str, str]) -> Co
                 [
                     parts.one_of(
                         _at(ids.MODE),
-                        {"overlay": "Overlay", "sides": "Side by side"},
+                        {
+                            "overlay": "Overlay",
+                            "sides": "Side by side",
+                            "changes": "Changes only",
+                        },
                         mode,
                         "How to show both",
                     ),
@@ -117,15 +132,15 @@ def _options(*, file: bool = False) -> list[dict[str, str]]:
     return [{"label": label, "value": value} for label, value in offered.items()]
 
 
-def _start(side: str) -> str:
-    """Return the structure that a side shows unasked."""
-    return default_pair()[_SIDES.index(side)]
+def _start(story: Story, side: str) -> str:
+    """Return the structure that a side shows unasked: a file beside its twin."""
+    return story.first_shown[_SIDES.index(side)]
 
 
 def _side(library: Library, story: Story, side: str, view: Mapping[str, str]) -> Component:
     document = view.get(ids.side(side, "doc"), "")
     structure = view.get(ids.side(side, "structure"), "")
-    chosen = structure if structure in {*STRUCTURES, FILE} else _start(side)
+    chosen = structure if structure in {*STRUCTURES, FILE} else _start(story, side)
     text = view.get(ids.side(side, "step"), "")
     step = int(text) if text.isascii() and text.isdigit() and len(text) < 9 else None
     options = _options(file=bool(document) or story.source.snapshot is not None)
@@ -202,7 +217,7 @@ def changes_of(listed: Sequence[Listed]) -> dict[str, Any]:
     note = "" if listed else "No filter differs."
     if len(listed) > _LISTED:
         note = f"and {len(listed) - _LISTED:,} more: the export has them all."
-    return listing((), rows, note=note)
+    return listing((), rows, note=note, classes=[f"kind-{each.kind}" for each in listed[:_LISTED]])
 
 
 def register(app: Dash, library: Library) -> None:
@@ -283,14 +298,20 @@ def register(app: Dash, library: Library) -> None:
             graphs = {"a": found.before, "b": found.after}
         else:
             titles = {"both": f"A · {names[0]}  and  B · {names[1]}"}
-            graphs = {"both": found.overlay}
+            graphs = {"both": found.changes if mode == "changes" else found.overlay}
         drawings = {
             ids.panel(NAME, name): drawn(name, graph, titles[name])
             for name, graph in graphs.items()
         }
         counts = found.counts
         words = [
-            html.Span(f"{word} {counts[mark]:,}", className=f"chip {mark}")
+            html.Button(
+                f"{word} {counts[mark]:,}",
+                className=f"chip {mark}",
+                title="Show these alone, or all again",
+                **aria(pressed="false"),
+                **data(chip=mark),
+            )
             for mark, word in _WORDS.items()
         ]
         edges = f"{counted(counts['edges added'], 'edge')} added, "
@@ -334,7 +355,7 @@ def _register_upload(app: Dash, library: Library, side: str) -> None:
     )
     def use_file(contents: Any, _reset: Any, name: Any) -> Any:
         if ctx.triggered_id == _of(side, "reset"):
-            return "", "From a file", _options(), _start(side), ""
+            return "", "From a file", _options(), default_pair()[_SIDES.index(side)], ""
         if not contents:
             raise PreventUpdate
         try:

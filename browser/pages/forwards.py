@@ -10,6 +10,8 @@ from dash.exceptions import PreventUpdate
 
 import posetlib as pl
 from browser import ids
+from browser.elements import all_but
+from browser.exports import save_query
 from browser.folds import read_folds
 from browser.forwards import (
     MECHANISMS,
@@ -57,7 +59,7 @@ def layout(library: Library, recipe: dict[str, str], view: dict[str, str]) -> Co
         [
             parts.head(
                 "Forwards",
-                "Who must be sent which filter [T, Eq. 3.1], and what is sent.",
+                "Who must be sent which filter (Tarkoma's thesis, equation 3.1), and what is sent.",
             ),
             html.Div(
                 [
@@ -201,15 +203,17 @@ def summary(rows: Sequence[Row]) -> str:
     return f"{count:,} of {len(rows):,} filters differ: the approximate mechanism sends more."
 
 
-def comparison(story: Story, rows: Sequence[Row], limit: int) -> dict[str, Any]:
+def comparison(
+    story: Story, rows: Sequence[Row], limit: int, near: Sequence[str] = ()
+) -> dict[str, Any]:
     """Return the sets of all mechanisms as a list; rows that differ say so, and come first."""
     ordered = sorted(rows, key=lambda row: not row.differs)[:limit]
     cells: list[list[Cell]] = [
         [
             pick(NAME, row.number),
             code(str(story.filters[row.number])),
-            ", ".join(row.interfaces),
-            *(", ".join(row.sets[name]) or "∅" for name in MECHANISMS),
+            all_but(row.interfaces, near),
+            *(all_but(row.sets[name], near) or "∅" for name in MECHANISMS),
             "≠ differs" if row.differs else "",
         ]
         for row in ordered
@@ -248,7 +252,7 @@ def register(app: Dash, library: Library) -> None:
         frame = story.frame(full_order, step)
         found = sets(story, step, near, "poset")
         notes = {
-            story.number[item]: "→ " + ", ".join(n for n in near if n in each)
+            story.number[item]: "→ " + all_but([n for n in near if n in each], near)
             for item, each in found.items()
         }
         sent = step_messages(story, step, near)
@@ -259,6 +263,7 @@ def register(app: Dash, library: Library) -> None:
                     story, frame, limits, folds=read_folds(folds), notes=notes, ratio=0.95
                 ),
                 "step": step,
+                "save": save_query(recipe, full_order, step),
             },
             ids.panel(NAME, "step"): {
                 **network(operation, sent, near, story.number),
@@ -266,7 +271,7 @@ def register(app: Dash, library: Library) -> None:
             },
         }
         rows = mechanisms(story, step, near)
-        table = comparison(story, rows, limits.rows)
+        table = comparison(story, rows, limits.rows, near)
         return drawings, told(sent, story.number), summary(rows), table
 
     @app.callback(

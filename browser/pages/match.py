@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from dash import Dash, Input, Output, State, dcc, html, no_update
+from dash import Dash, Input, Output, State, dcc, html
 from dash.exceptions import PreventUpdate
 
 from browser import ids
 from browser.elements import MARKS
+from browser.exports import save_query
 from browser.folds import read_folds
 from browser.matching import Match, match, random_notification, read_notification, why
 from browser.pages import parts
+from browser.pages.attributes import data
 from browser.pages.stepping import (
     frames_of,
     grid_outputs,
@@ -22,7 +24,7 @@ from browser.pages.stepping import (
 from browser.picture import chips, frame_drawing
 from browser.sources import SourceError
 from browser.state import Library
-from browser.story import Story
+from browser.story import STRUCTURES, Story
 
 __all__ = ["layout", "register"]
 
@@ -42,7 +44,10 @@ def layout(library: Library, recipe: dict[str, str], view: dict[str, str]) -> Co
     bound = view.get(ids.MAX_TESTS, "")
     return html.Div(
         [
-            parts.head("Match", "From the roots into matching filters only [T, Alg. 6]."),
+            parts.head(
+                "Match",
+                "From the roots into matching filters only (Tarkoma's thesis, algorithm 6).",
+            ),
             html.Div(
                 [
                     parts.labelled(
@@ -64,6 +69,11 @@ def layout(library: Library, recipe: dict[str, str], view: dict[str, str]) -> Co
                     ),
                     html.Button("Match", id=_at(ids.MATCH), className="primary"),
                     html.Button("Another notification", id=_at(ids.RANDOM)),
+                    html.Button(
+                        "▶ Play the walk",
+                        title="Show the filters in the order in which the walk comes to them",
+                        **data(walk=NAME),
+                    ),
                 ],
                 className="toolbar end",
             ),
@@ -92,6 +102,8 @@ def answer(story: Story, found: Mapping[str, Match], sizes: Mapping[str, int]) -
                 className="note",
             )
         )
+    if len(found) > 1:
+        made.append(_compared(story, found, sizes))
     for structure, each in found.items():
         names = [
             html.Span([html.Span(className=parts.hue(story.palette.get(name, 0))), name])
@@ -106,6 +118,28 @@ def answer(story: Story, found: Mapping[str, Match], sizes: Mapping[str, int]) -
             )
         )
     return made
+
+
+def _compared(story: Story, found: Mapping[str, Match], sizes: Mapping[str, int]) -> Component:
+    """Return what the structures cost, side by side, the cheapest first."""
+    ordered = sorted(found, key=lambda each: found[each].tested)
+    head = [html.Th("Structure"), *(html.Th(each, className="number") for each in _COSTS)]
+    rows = [
+        html.Tr(
+            [
+                html.Td(each.upper() if each in STRUCTURES else story.structures[each]),
+                *(
+                    html.Td(f"{value:,}", className="number")
+                    for value in (found[each].tested, found[each].visited, sizes[each])
+                ),
+            ]
+        )
+        for each in ordered
+    ]
+    return html.Table([html.Thead(html.Tr(head)), html.Tbody(rows)], className="compared")
+
+
+_COSTS = ("Tested", "Visited", "Filters")
 
 
 def register(app: Dash, library: Library) -> None:
@@ -157,15 +191,34 @@ def register(app: Dash, library: Library) -> None:
                 each: match(story, frame, notification, bound) for each, frame in frames.items()
             }
         except SourceError as error:
-            return (*[no_update] * 5, str(error))
+            # What was true of another notification does not stay.
+            plain = {
+                ids.panel(NAME, each): {
+                    **frame_drawing(story, frame, limits, folds=read_folds(folds), marks={}),
+                    "chips": [],
+                    "step": step or 0,
+                }
+                for each, frame in frames.items()
+            }
+            told = [html.P(f"No answer: {error}.", className="note")]
+            return (*renewed_grid(NAME, story, list(frames), mounted), plain, told, str(error))
         drawings = {}
         words = {name: f"{MARKS[name][0]} {name}" for name in _MARKS}
         for each, frame in frames.items():
             marks = found[each].marks
+            order = found[each].order
             made = frame_drawing(
-                story, frame, limits, folds=read_folds(folds), marks=marks, ratio=0.95
+                story,
+                frame,
+                limits,
+                folds=read_folds(folds),
+                marks=marks,
+                ratio=0.95,
+                notes={number: f"visit {place}" for place, number in enumerate(order, 1)},
             )
+            made["walk"] = list(order)
             made["chips"] = chips(marks, words)
+            made["save"] = save_query(recipe, each, frame.step)
             drawings[ids.panel(NAME, each)] = {**made, "step": step or 0}
         sizes = {each: len(frame.graph.nodes) for each, frame in frames.items()}
         told = answer(story, found, sizes)
@@ -188,7 +241,7 @@ def register(app: Dash, library: Library) -> None:
         try:
             notification = read_notification(text or "")
         except SourceError:
-            raise PreventUpdate from None  # which is told where it was typed
+            return [html.P("There is no notification to match.", className="muted")]
         return reasons(story, chosen or [], step or 0, notification, bound, number)
 
 

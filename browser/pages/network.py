@@ -12,7 +12,7 @@ from dash.exceptions import PreventUpdate
 import posetlib as pl
 from browser import ids
 from browser.config import Limits
-from browser.elements import counted, short
+from browser.elements import counted
 from browser.listing import Cell, listing, pick_named
 from browser.network.comparing import MEASURES, Counts, bars, comparison
 from browser.network.drawing import network_drawing, numbers_of
@@ -26,6 +26,7 @@ from browser.pages.stepping import (
     register_memory,
     register_transport,
 )
+from browser.shortening import short
 from browser.sources import SourceError
 from browser.state import TEXT_CHARS, Library, to_query
 from posetlib.simulation import NETWORK_ALGORITHMS

@@ -9,11 +9,15 @@ import dash_cytoscape as cyto  # type: ignore[import-untyped]
 from dash import dcc, html
 
 from browser import ids
+from browser.checking import MEANINGS, Fault, Verdict
 from browser.elements import MARKS
+from browser.exports import EXPORTS, FORMATS
 from browser.pages.attributes import aria, data
-from browser.story import FILE, QUICK, Story, default_pair
+from browser.story import FILE, QUICK, Story
+from browser.words import WORDS, about_structure
 
 __all__ = [
+    "badge",
     "card",
     "chosen",
     "chosen_step",
@@ -38,6 +42,7 @@ __all__ = [
     "title",
     "told_filter",
     "transport",
+    "verdict_card",
 ]
 
 Component = Any
@@ -88,8 +93,7 @@ def head(title: str, about: str) -> Component:
 
 def title(story: Story, structure: str) -> str:
     """Return what a structure is called above its graph."""
-    name = story.structures[structure]
-    return name if structure == FILE else f"{structure.upper()} · {name}"
+    return story.title(structure)
 
 
 def long_list(page: str, part: str, class_name: str = "scroll") -> Component:
@@ -114,6 +118,12 @@ def stores(page: str, recipe: Mapping[str, str], view: Mapping[str, str]) -> lis
     ]
 
 
+#: What the line of sizes says, on hover.
+_SIZES = "\n".join(
+    f"{word}: {WORDS[word]}" for word in ("filter", "edge", "root", "level", "covering test")
+)
+
+
 def graph_panel(panel: str, title: str, *, fold: bool = True) -> Component:
     """Return an empty frame for a graph, with its buttons; the script draws in it."""
 
@@ -130,15 +140,41 @@ def graph_panel(panel: str, title: str, *, fold: bool = True) -> Component:
         button("out", "−", "Zoom out"),
         button("in", "+", "Zoom in"),
         button("fit", "Fit", "Fit the whole graph"),
+        button("full", "Full", "Full screen, or back"),
     ]
     if fold:
         buttons.insert(
             0, button("fold", "Fold ▸", "Fold or unfold what is below the chosen filter")
         )
+    saving = html.Details(
+        [
+            html.Summary("Save", title="Save the graph as a picture, or the table as a file"),
+            html.Div(
+                [
+                    button("svg", "SVG", "Save as a picture that scales"),
+                    button("png", "PNG", "Save as a picture of dots"),
+                    *(
+                        html.A(
+                            each.title,
+                            hidden=True,
+                            download="",
+                            className="button small",
+                            **data(format=f"{EXPORTS}/{name}"),
+                        )
+                        for name, each in FORMATS.items()
+                    ),
+                ],
+                id=f"save-{panel}",
+                className="menu-items",
+            ),
+        ],
+        className="menu",
+    )
+    buttons.append(saving)
     return html.Section(
         [
             html.Header([html.H2(title), html.Div(buttons, className="row graph-buttons")]),
-            html.Div(id=f"stats-{panel}", className="stats"),
+            html.Div(id=f"stats-{panel}", className="stats", title=_SIZES),
             html.Div(id=f"chips-{panel}", className="chips"),
             html.Div(id=f"note-{panel}", className="note", role="status"),
             html.Div(
@@ -222,6 +258,7 @@ def transport(
                 className="transport grow",
             ),
             html.Div(id=ids.at(page, ids.STEP_TEXT), className="step-text", role="status"),
+            html.Div(id=ids.at(page, ids.CAPTION), className="caption", role="status"),
             dcc.Interval(id=ids.at(page, ids.TICK), interval=700, disabled=True),
         ],
         className="toolbar",
@@ -237,6 +274,7 @@ def structure_choice(page: str, story: Story, chosen: Sequence[str]) -> Componen
                 {
                     "label": f"{name.upper() if name != FILE else ''} {title}".strip(),
                     "value": name,
+                    "title": about_structure(name),
                 }
                 for name, title in story.structures.items()
             ],
@@ -325,8 +363,7 @@ def structures_at_a_step(
     controls: Sequence[Component] = (),
 ) -> list[Component]:
     """Return what a page has that shows structures at a step: controls, graphs, cards, stores."""
-    # An uploaded snapshot is shown unasked, too.
-    shown = chosen(view, story, (FILE, *default_pair()))
+    shown = chosen(view, story, story.first_shown)
     search = search_box(page, view.get(ids.SEARCH, ""))
     return [
         html.Div([structure_choice(page, story, shown), *controls, search], className="toolbar"),
@@ -355,6 +392,60 @@ def graph_area(page: str, story: Story, shown: Sequence[str], *cards: Component)
 def card(heading: str, *content: Component, class_name: str = "card") -> Component:
     """Return a card with a heading."""
     return html.Section([html.H2(heading), *content], className=class_name)
+
+
+def badge(verdict: Verdict) -> Component:
+    """Return in a word whether a file is what it promises."""
+    if verdict.ok is None:
+        return html.Span("? not checked", className="badge na")
+    if verdict.ok:
+        return html.Span("✓ check() holds", className="badge holds")
+    return html.Span(f"✗ {verdict.invariant} violated", className="badge violated")
+
+
+def verdict_card(page: str, story: Story, verdict: Verdict) -> Component:
+    """Return what check() says of an uploaded file, with witnesses that open in the graph."""
+    said: list[Component] = [html.Div(badge(verdict), className="row")]
+    if verdict.ok is None:
+        said.append(
+            html.P(
+                f"Every two of {len(story.filters):,} filters may have to be compared, which takes "
+                "a while.",
+                className="muted",
+            )
+        )
+        said.append(html.Button("Check it now", id=ids.at(page, ids.CHECK)))
+    elif verdict.ok:
+        said.append(
+            html.P(
+                "The file keeps every promise of its structure. A forest's shape depends on the "
+                "order of its updates: the twin, rebuilt from the same pairs, may be another.",
+                className="muted",
+            )
+        )
+    else:
+        said.append(html.P(MEANINGS.get(verdict.invariant, "")))
+        if verdict.total > len(verdict.faults):
+            said.append(html.P(f"{len(verdict.faults)} of {verdict.total:,} violations shown."))
+        said += [_fault(page, place, fault) for place, fault in enumerate(verdict.faults, 1)]
+    return card("Check of the file", *said)
+
+
+def _fault(page: str, place: int, fault: Fault) -> Component:
+    words = [html.Div(fault.what, className="filter")]
+    words += [html.Div(sentence, className="muted") for sentence in fault.why]
+    return html.Div(
+        [
+            html.Button(
+                "Open",
+                className="small",
+                **aria(label=f"Open witness {place} in the graph"),
+                **data(show=" ".join([page, *map(str, fault.numbers)])),
+            ),
+            html.Div(words),
+        ],
+        className="witness",
+    )
 
 
 def told_filter(number: int, text: str) -> Component:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
-from browser.pages import diff, forwards, match, network, runs, tables
+from browser.pages import diff, forwards, match, network, plane, runs, statistics, tables
 from browser.state import Library
 
 __all__ = ["PAGES", "Page"]
@@ -22,9 +22,11 @@ class Page(NamedTuple):
 
 PAGES: Final = (
     Page("/", "Tables", tables.layout, tables.register),
+    Page("/plane", "Plane", plane.layout, plane.register),
     Page("/match", "Match", match.layout, match.register),
     Page("/diff", "Diff", diff.layout, diff.register),
     Page("/forwards", "Forwards", forwards.layout, forwards.register),
+    Page("/statistics", "Statistics", statistics.layout, statistics.register),
     Page("/network", "Network", network.layout, network.register),
     Page("/runs", "Runs", runs.layout, runs.register),
 )

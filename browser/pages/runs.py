@@ -8,7 +8,9 @@ from typing import Any
 
 from dash import Dash, Input, Output, State, dcc, html, no_update
 
+import posetlib as pl
 from browser import ids
+from browser.checking import MEANINGS, why_witness
 from browser.config import Limits
 from browser.directories import (
     Report,
@@ -16,6 +18,7 @@ from browser.directories import (
     neighbourhood,
     numbers_of,
     read_report,
+    renumbered,
     reports,
     snapshot_of,
 )
@@ -26,6 +29,7 @@ from browser.pages.attributes import aria, data
 from browser.pages.stepping import register_graphs, register_memory
 from browser.sources import SourceError
 from browser.state import Library, from_query, to_query
+from browser.story import Story
 
 __all__ = ["layout", "register"]
 
@@ -222,13 +226,21 @@ def report_table(report: Report, view: Mapping[str, str]) -> list[Component]:
         body.append(
             html.Tr(
                 [
-                    html.Td(html.Code(each["name"])),
+                    html.Td(
+                        [
+                            html.Code(each["name"]),
+                            html.Div(MEANINGS.get(each["name"], ""), className="muted"),
+                        ]
+                    ),
                     html.Td(html.Span(sign, className=name)),
                     html.Td(_count(each.get("checked")), className="number"),
                     html.Td(_count(each.get("violations")), className="number"),
                 ]
             )
         )
+        told = shown_of(each)
+        if told:
+            body.append(html.Tr(html.Td(told, colSpan=4, className="muted")))
         body += [
             html.Tr(html.Td(_offered(report, view, each["name"], place, witness), colSpan=4))
             for place, witness in enumerate(each.get("witnesses", []))
@@ -263,6 +275,18 @@ def _offered(
         ],
         className="witness",
     )
+
+
+def shown_of(invariant: Mapping[str, Any]) -> str:
+    """Return how many violations are shown of how many there are, where not all are.
+
+    >>> shown_of({"violations": 12, "witnesses": [{}] * 5})
+    '5 of 12 violations shown'
+    """
+    total, shown = invariant.get("violations"), len(invariant.get("witnesses", []))
+    if not isinstance(total, int) or not _is_count(total) or total <= shown:
+        return ""
+    return f"{shown:,} of {total:,} violations shown"
 
 
 def _is_count(value: object) -> bool:
@@ -341,9 +365,12 @@ def register(app: Dash, library: Library) -> None:
         Output(ids.MESSAGE, "children", allow_duplicate=True),
         Input(_at(ids.WITNESS), "data"),
         Input(_at(ids.REPORT), "value"),
+        State(_at(ids.HERE), "data"),
         prevent_initial_call="initial_duplicate",
     )
-    def open_witness(key: Any, name: Any) -> Any:
+    def open_witness(key: Any, name: Any, recipe: Any) -> Any:
+        story = library.story(recipe)
+        types = story.source.types
         if not name:
             return no_update, [], _nothing(None), False, True, ""
         report = read_report(config, name)
@@ -358,15 +385,15 @@ def register(app: Dash, library: Library) -> None:
                     "the table that this report is about was not found: give the directory that "
                     "holds both by --runs"
                 )
-            made = witness_drawing(table, invariant, witness, config.limits)
+            made = witness_drawing(table, invariant, witness, config.limits, story)
         except SourceError as error:
-            return no_update, [], witness_card(invariant, witness), False, True, str(error)
+            return no_update, [], witness_card(invariant, witness, types), False, True, str(error)
         if made is None:
             missing = html.P("None of these filters is in the table.", className="muted")
-            told = [*witness_card(invariant, witness), missing]
+            told = [*witness_card(invariant, witness, types), missing]
             return no_update, [], told, False, True, ""
         drawings = {ids.panel(NAME, "witness"): made}
-        return drawings, witness_card(invariant, witness), [], True, False, ""
+        return drawings, witness_card(invariant, witness, types), [], True, False, ""
 
 
 def witness_key(invariant: str, place: int) -> str:
@@ -406,8 +433,11 @@ def _nothing(report: Report | None) -> Component:
     return html.Div([html.H2("Witness"), html.P(text, className="muted")])
 
 
-def witness_card(invariant: str, witness: object) -> list[Component]:
-    """Return what a witness says."""
+def witness_card(
+    invariant: str, witness: object, types: pl.TypeHierarchy | None = None
+) -> list[Component]:
+    """Return what a witness says, and why it is one."""
+    meaning = html.P(MEANINGS.get(invariant, ""), className="muted")
     if not isinstance(witness, Mapping):
         return [html.H2(invariant), html.P(witness_text(witness), className="filter")]
     told = [(name, value) for name, value in witness.items() if name not in ("ids", "why")]
@@ -417,14 +447,20 @@ def witness_card(invariant: str, witness: object) -> list[Component]:
         for each in (html.Dt(name), html.Dd(_plain(value)[:2_000], className="filter"))
     ]
     why = [html.P(_plain(witness["why"])[:2_000])] if "why" in witness else []
-    return [html.H2(invariant), *why, html.Dl(rows)]
+    why += [html.P(sentence) for sentence in why_witness(witness, types)]
+    return [html.H2(invariant), meaning, *why, html.Dl(rows)]
 
 
 def witness_drawing(
-    table: tuple[str, Path], invariant: str, witness: object, limits: Limits
+    table: tuple[str, Path],
+    invariant: str,
+    witness: object,
+    limits: Limits,
+    story: Story | None = None,
 ) -> dict[str, Any] | None:
     """Return the filters of a witness, in the table on disk, with what is next to them.
 
+    Filters that the story has bear its numbers, the same on every page; others their id on disk.
     None if no filter of it is there: some that should be are what a witness is about.
     """
     name, folder = table
@@ -434,6 +470,8 @@ def witness_drawing(
     graph, numbers = neighbourhood(folder, named, limits)
     if not numbers:
         return None
+    if story is not None:
+        graph, numbers = renumbered(graph, numbers, story)
     names = sorted({each for node in graph.nodes.values() for each in node.interfaces})
     between = [edge for edge in graph.edges if edge[0] in numbers and edge[1] in numbers]
     made = drawing(

@@ -10,14 +10,28 @@ from dash.exceptions import PreventUpdate
 
 from browser import ids
 from browser.pages import source_panel
-from browser.pages.attributes import aria, clientside
+from browser.pages.attributes import aria, clientside, data
 from browser.pages.registry import PAGES
 from browser.sources import SourceError
 from browser.state import Library, from_query, recipe_of
+from browser.story import STRUCTURES
+from browser.words import GUIDE, KEYS, WORDS, about_structure
 
-__all__ = ["layout", "register"]
+__all__ = ["layout", "register", "window_title"]
 
 Component = Any
+
+
+def window_title(page: str | None) -> str:
+    """Return what the window is called while a page is open.
+
+    >>> window_title("Match"), window_title(None)
+    ('Match · posetlib browser', 'posetlib browser')
+    """
+    return f"{page} · {_NAME}" if page else _NAME
+
+
+_NAME = "posetlib browser"
 
 
 def layout(app: Dash, library: Library) -> Component:
@@ -29,11 +43,18 @@ def layout(app: Dash, library: Library) -> Component:
             html.A("Skip to the page", href="#main", className="skip"),
             html.Header(
                 [
-                    html.Div("posetlib browser", className="brand"),
+                    html.Div(_NAME, className="brand"),
                     html.Nav(
                         [dcc.Link(page.title, href=_address(app, page.path)) for page in PAGES],
                         className="nav",
                         **aria(label="Pages"),
+                    ),
+                    html.Button("Guide", id="guide-open", title="Five steps for a first visit"),
+                    html.Button(
+                        "?",
+                        id="help-open",
+                        title="Keys and words (press ?)",
+                        **aria(label="Keys and words"),
                     ),
                     html.Button(
                         "☰ Source",
@@ -64,7 +85,46 @@ def layout(app: Dash, library: Library) -> Component:
                 ],
                 className="body",
             ),
+            _help(),
+            _guide(),
         ]
+    )
+
+
+def _help() -> Component:
+    """Return the dialog with the keys, and a sentence for each word."""
+    rows: list[tuple[Component, str]] = [(html.Kbd(key), words) for key, words in KEYS.items()]
+    rows += [(word, sentence) for word, sentence in WORDS.items()]
+    rows += [(name.upper(), about_structure(name)) for name in STRUCTURES]
+    cells = [each for name, words in rows for each in (html.Dt(name), html.Dd(words))]
+    return html.Dialog(
+        [
+            html.H2("Keys and words"),
+            html.Dl(cells),
+            html.Button("Close", id="help-close", className="primary"),
+        ],
+        id="help",
+        **aria(label="Keys and words"),
+    )
+
+
+def _guide() -> Component:
+    stops = [
+        html.Div(
+            [html.H2(f"{place} of {len(GUIDE)}: {stop.heading}"), html.P(stop.words)],
+            className="stop",
+            hidden=place > 1,
+            **data(about=stop.about),
+        )
+        for place, stop in enumerate(GUIDE, 1)
+    ]
+    buttons = [
+        html.Button("Back", id="guide-back"),
+        html.Button("Next", id="guide-next", className="primary"),
+        html.Button("Close", id="guide-close"),
+    ]
+    return html.Dialog(
+        [*stops, html.Div(buttons, className="row")], id="guide", **aria(label="Guide")
     )
 
 

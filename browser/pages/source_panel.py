@@ -10,7 +10,9 @@ from dash import ALL, Dash, Input, Output, State, ctx, dcc, html, no_update
 from dash.exceptions import PreventUpdate
 
 from browser import ids
+from browser.checking import check_file
 from browser.config import Limits
+from browser.directories import snapshots
 from browser.elements import counted
 from browser.examples import EXAMPLES
 from browser.generating import FIELDS, KINDS, Field
@@ -18,10 +20,12 @@ from browser.pages import parts
 from browser.pages.attributes import aria, data
 from browser.sources import SourceError
 from browser.state import TEXT_CHARS, Library
+from browser.story import FILE
 
 __all__ = ["decoded", "layout", "register", "upload"]
 
 Component = Any
+_OFFERED = 30
 #: What of a view stays when the source changes.
 _KEPT = frozenset({ids.SHOW, ids.SIDEWAYS, ids.MODE})
 _TYPED = """\
@@ -102,6 +106,7 @@ def layout(library: Library) -> Component:
                         disabled=workload is None,
                         title="python -m browser --workload DIRECTORY",
                     ),
+                    *_tables(library),
                     html.H3("Examples"),
                     html.Ul(
                         [
@@ -117,6 +122,32 @@ def layout(library: Library) -> Component:
         className="sources",
         **aria(label="Where the filters come from"),
     )
+
+
+def _tables(library: Library) -> list[Component]:
+    """Return a button for each table that the jobs have built, and around what to open it."""
+    found = snapshots(library.config)[:_OFFERED]
+    return [
+        html.Div(
+            [
+                html.H3("Tables of the jobs"),
+                html.Ul(
+                    [
+                        html.Li(html.Button(name, id=ids.table(name), className="link"))
+                        for name, _ in found
+                    ],
+                    className="plain",
+                ),
+                html.Label(
+                    [
+                        "Of a large one, around id or filter",
+                        dcc.Input(id=ids.AROUND, type="text", value="", placeholder="0"),
+                    ]
+                ),
+            ],
+            hidden=not found,
+        )
+    ]
 
 
 def _field(field: Field) -> Component:
@@ -138,8 +169,8 @@ def _field(field: Field) -> Component:
 def upload(id_: str, limits: Limits, *, multiple: bool = False, what: str = "") -> Component:
     """Return the place to drop a file."""
     what = what or (
-        "Snapshot or trace (JSON), workload (Parquet parts, JSON lines, CSV), or text with one "
-        "operation per line"
+        "Snapshot or trace (JSON), GraphML, node-link JSON, a workload (Parquet parts, JSON lines, "
+        "a JSON list, CSV with or without a column operation), or text with one operation per line"
     )
     return html.Div(
         [
@@ -167,7 +198,7 @@ def decoded(contents: str, limits: Limits) -> bytes:
         raise SourceError("the upload was damaged on its way") from None
 
 
-def register(app: Dash, library: Library) -> None:
+def register(app: Dash, library: Library) -> None:  # noqa: PLR0915 - callbacks, one by one
     """Add the callbacks of the panel."""
     limits = library.config.limits
 
@@ -181,6 +212,8 @@ def register(app: Dash, library: Library) -> None:
         Input(ids.OPEN_WORKLOAD, "n_clicks"),
         Input(ids.OPEN_BROKER, "n_clicks"),
         Input({"type": "example", "name": ALL}, "n_clicks"),
+        Input({"type": "table", "name": ALL}, "n_clicks"),
+        State(ids.AROUND, "value"),
         State(ids.KIND, "value"),
         State(ids.TYPED, "value"),
         State(ids.UPLOAD, "filename"),
@@ -195,6 +228,8 @@ def register(app: Dash, library: Library) -> None:
         _workload: Any,
         _broker: Any,
         _examples: Any,
+        _tables: Any,
+        around: str | None,
         kind: str,
         text: str | None,
         names: list[str] | None,
@@ -229,18 +264,25 @@ def register(app: Dash, library: Library) -> None:
                 recipe = {"from": "workload"}
             elif by == ids.OPEN_BROKER:
                 recipe = library.ask_broker()
+            elif by["type"] == "table":
+                recipe = {"from": "table", "table": by["name"], "around": around or ""}
             else:
                 recipe = {"from": "example", "example": by["name"]}
-            library.story(recipe)
+            holds_table = library.story(recipe).source.snapshot is not None
         except SourceError as error:
             return no_update, no_update, str(error)
-        # The same structures and page, from the start of something new.
+        # The same structures and page, from the start of something new; but a table that was
+        # brought along is what is shown, whatever was chosen before.
+        had_table = FILE in (view or {}).get(ids.SHOW, "").split(",")
+        kept = _KEPT - {ids.SHOW} if holds_table or had_table else _KEPT
         view = {
             name: value
             for name, value in (view or {}).items()
             # What belongs to one page alone has nothing to do with the source.
-            if name in _KEPT or ids.is_apart(name)
+            if name in kept or ids.is_apart(name)
         }
+        if recipe["from"] == "example":
+            view[ids.STEP] = "0"  # to be gone through, with a caption for each step
         return recipe, view, ""
 
     @app.callback(
@@ -260,6 +302,9 @@ def register(app: Dash, library: Library) -> None:
                 className="muted",
             ),
         ]
+        verdict = check_file(story)
+        if verdict is not None:
+            title.append(html.Div(parts.badge(verdict), className="row"))
         if story.source.note:
             title.append(html.Div(story.source.note, className="note"))
         return title, parts.legend(story)

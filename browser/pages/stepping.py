@@ -9,10 +9,10 @@ from dash import Dash, Input, Output, State, no_update
 from dash.exceptions import PreventUpdate
 
 from browser import ids
-from browser.elements import short
 from browser.folds import folded
 from browser.pages import parts
 from browser.pages.attributes import clientside
+from browser.shortening import short
 from browser.state import Library
 from browser.story import Frame, Story
 
@@ -78,12 +78,14 @@ def register_steps(app: Dash, library: Library, page: str) -> None:
 
     @app.callback(
         Output(ids.at(page, ids.STEP_TEXT), "children"),
+        Output(ids.at(page, ids.CAPTION), "children"),
         Input(ids.at(page, ids.STEP), "value"),
         Input(ids.at(page, ids.HERE), "data"),
     )
     def tell_step(step: Any, recipe: Any) -> Any:
         story = library.story(recipe)
-        return step_text(story, min(step or 0, len(story)))
+        at = min(step or 0, len(story))
+        return step_text(story, at), story.captions[at] if at < len(story.captions) else ""
 
 
 def frames_of(story: Story, chosen: Sequence[str] | None, step: int | None) -> dict[str, Frame]:

@@ -10,9 +10,12 @@ from dash.exceptions import PreventUpdate
 
 import posetlib as pl
 from browser import ids
+from browser.checking import check_file
 from browser.detail import Detail, detail
+from browser.elements import all_but
+from browser.exports import save_query
 from browser.folds import read_folds
-from browser.listing import Cell, code, listing, muted, pick
+from browser.listing import Cell, chip, code, listing, muted, pick
 from browser.pages import parts
 from browser.pages.stepping import (
     frames_of,
@@ -21,10 +24,11 @@ from browser.pages.stepping import (
     register_structures,
     renewed_grid,
 )
-from browser.picture import frame_drawing
+from browser.picture import file_drawing, frame_drawing, index_notes
+from browser.shortening import visible
 from browser.sources import SourceError, read_line
-from browser.state import Library, with_edit
-from browser.story import Frame, Story, first_structure
+from browser.state import Library
+from browser.story import FILE, Frame, Story, first_structure
 
 __all__ = ["layout", "register"]
 
@@ -47,6 +51,20 @@ def layout(library: Library, recipe: dict[str, str], view: dict[str, str]) -> Co
         ),
         className="choice",
     )
+    index = html.Div(
+        dcc.Checklist(
+            id=_at(ids.INDEX),
+            options=[
+                {
+                    "label": "Interface index",
+                    "value": "yes",
+                    "title": "BF and NRF: the interfaces that hold something below each filter",
+                }
+            ],
+            value=["yes"] if view.get(ids.INDEX) else [],
+        ),
+        className="choice",
+    )
     return html.Div(
         [
             parts.head(
@@ -58,14 +76,21 @@ def layout(library: Library, recipe: dict[str, str], view: dict[str, str]) -> Co
                 story,
                 recipe,
                 view,
+                _checked(story),
                 parts.card("Chosen filter", html.Div(id=_at(ids.DETAIL))),
                 _all_filters(),
-                _by_hand(story),
-                parts.signs(("added", "removed", "moved", "changed")),
-                controls=[sideways],
+                _by_hand(story, recipe),
+                parts.signs(("added", "removed", "moved", "relinked", "changed")),
+                controls=[sideways, index],
             ),
         ]
     )
+
+
+def _checked(story: Story) -> Component:
+    verdict = check_file(story)
+    shown = [] if verdict is None else [parts.verdict_card(NAME, story, verdict)]
+    return html.Div(shown, id=_at(ids.VERDICT), role="status")
 
 
 def _all_filters() -> Component:
@@ -84,7 +109,7 @@ def _all_filters() -> Component:
     )
 
 
-def _by_hand(story: Story) -> Component:
+def _by_hand(story: Story, recipe: Mapping[str, str]) -> Component:
     first = story.interfaces[0] if story.interfaces else "I1"
     return parts.card(
         "Add or remove by hand",
@@ -104,6 +129,12 @@ def _by_hand(story: Story) -> Component:
             [
                 html.Button("Add", id=_at(ids.HAND_ADD), className="primary"),
                 html.Button("Remove", id=_at(ids.HAND_REMOVE)),
+                html.Button(
+                    "↶ Undo",
+                    id=_at(ids.HAND_UNDO),
+                    title="Take back the last edit by hand",
+                    disabled=not recipe.get("edits"),
+                ),
             ],
             className="row",
         ),
@@ -139,13 +170,13 @@ def detail_card(story: Story, found: Mapping[str, Detail], number: int | None) -
                 html.Dl(
                     [
                         html.Dt("Interfaces"),
-                        html.Dd(", ".join(each.interfaces)),
+                        html.Dd(all_but(each.interfaces, story.interfaces)),
                         html.Dt("Parents"),
                         html.Dd(parts.picks(NAME, each.parents)),
                         html.Dt("Children"),
                         html.Dd(parts.picks(NAME, each.children)),
                         html.Dt("Forwards to"),
-                        html.Dd(", ".join(each.forwards) or "nobody"),
+                        html.Dd(all_but(each.forwards, story.interfaces) or "nobody"),
                     ]
                 )
             )
@@ -162,8 +193,14 @@ def rows_of(
     size: int = 100,
     picked: int | None = None,
 ) -> tuple[dict[str, Any], int]:
-    """Return one page of the list of filters that are in any of the frames, and how many pages."""
-    numbers = sorted({number for frame in frames.values() for number in frame.graph.nodes})
+    """Return one page of the list of filters, and how many pages.
+
+    First those that are in any of the frames, then those that were added and are in none.
+    """
+    present = {number for frame in frames.values() for number in frame.graph.nodes}
+    step = max((frame.step for frame in frames.values()), default=0)
+    asked = {story.number[each.item] for each in list(story.trace)[:step] if each.item is not None}
+    numbers = [*sorted(present), *sorted(asked - present)]
     wanted = query.strip().lower()
     if wanted:
         numbers = [each for each in numbers if wanted in _searched(story, frames, each)]
@@ -175,15 +212,23 @@ def rows_of(
     rows: list[list[Cell]] = [
         [
             pick(NAME, number),
-            [code(str(story.filters[number])), muted(_places(frames, number))],
+            [code(visible(str(story.filters[number]))), muted(_places(frames, number))]
+            if number in present
+            else [
+                code(visible(str(story.filters[number]))),
+                chip("absent", "absent"),
+                muted("pruned, removed or not taken in: choose it to see why"),
+            ],
         ]
         for number in shown
     ]
     first = page * size + 1
+    absent = sum(number not in present for number in numbers)
     made = listing(
         ["No.", "Filter, interfaces, parents"],
         rows,
-        caption=f"{first:,} to {first + len(shown) - 1:,} of {len(numbers):,} filters",
+        caption=f"{first:,} to {first + len(shown) - 1:,} of {len(numbers):,} filters"
+        + (f", {absent:,} of them absent" if absent else ""),
         classes=["picked" if number == picked else "" for number in shown],
     )
     return made, pages
@@ -220,8 +265,9 @@ def _parents(frame: Frame, number: int) -> str:
 def register(app: Dash, library: Library) -> None:
     """Add the callbacks of the page, and those of the controls that other pages share."""
     limits = library.config.limits
-    register_structures(app, library, NAME, (ids.SIDEWAYS, "value"))
+    register_structures(app, library, NAME, (ids.SIDEWAYS, "value"), (ids.INDEX, "value"))
     register_list(app, NAME, ids.ROWS)
+    _register_undo(app, library)
 
     @app.callback(
         *grid_outputs(NAME),
@@ -230,24 +276,39 @@ def register(app: Dash, library: Library) -> None:
         Input(_at(ids.SHOW), "value"),
         Input(_at(ids.STEP), "value"),
         Input(_at(ids.SIDEWAYS), "value"),
+        Input(_at(ids.INDEX), "value"),
         Input(_at(ids.FOLDS), "data"),
         State(_at(ids.MOUNTED), "data"),
     )
-    def draw(recipe: Any, show: Any, step: Any, sideways: Any, folds: Any, mounted: Any) -> Any:
+    def draw(
+        recipe: Any, show: Any, step: Any, sideways: Any, index: Any, folds: Any, mounted: Any
+    ) -> Any:
         story = library.story(recipe)
         frames = frames_of(story, show, step)
         drawings = {}
         for each, frame in frames.items():
-            made = frame_drawing(
-                story,
-                frame,
-                limits,
-                folds=read_folds(folds),
-                sideways=bool(sideways),
-                ratio=_ratio(len(frames)),
-            )
+            options: dict[str, Any] = {"sideways": bool(sideways), "ratio": _ratio(len(frames))}
+            if index:
+                options["notes"] = index_notes(story, frame)
+            draw_one = file_drawing if each == FILE else frame_drawing
+            made = draw_one(story, frame, limits, folds=read_folds(folds), **options)
+            made["save"] = save_query(recipe, each, frame.step)
             drawings[ids.panel(NAME, each)] = {**made, "step": step or 0}
         return (*renewed_grid(NAME, story, list(frames), mounted), drawings)
+
+    @app.callback(
+        Output(_at(ids.VERDICT), "children"),
+        Input(_at(ids.CHECK), "n_clicks"),
+        State(_at(ids.HERE), "data"),
+        prevent_initial_call=True,
+    )
+    def check_now(clicks: Any, recipe: Any) -> Any:
+        if not clicks:
+            raise PreventUpdate
+        story = library.story(recipe)
+        verdict = check_file(story, asked=True)
+        assert verdict is not None  # there is a button only where there is a file
+        return parts.verdict_card(NAME, story, verdict)
 
     @app.callback(
         Output(_at(ids.DETAIL), "children"),
@@ -336,6 +397,24 @@ def register(app: Dash, library: Library) -> None:
         return made, "", view
 
 
+def _register_undo(app: Dash, library: Library) -> None:
+    @app.callback(
+        Output(ids.RECIPE, "data", allow_duplicate=True),
+        Output(ids.VIEW, "data", allow_duplicate=True),
+        Input(_at(ids.HAND_UNDO), "n_clicks"),
+        State(_at(ids.HERE), "data"),
+        State(_at(ids.STEP), "value"),
+        prevent_initial_call=True,
+    )
+    def undo(clicks: Any, recipe: Any, step: Any) -> Any:
+        if not clicks or not recipe.get("edits"):
+            raise PreventUpdate
+        made = library.undone(recipe)
+        view = Patch()
+        view[ids.STEP] = str(min(step or 0, len(library.story(made))))
+        return made, view
+
+
 def edited(
     library: Library,
     recipe: Mapping[str, str],
@@ -364,5 +443,5 @@ def edited(
         tables = [story.frame(each, step).snapshot.entries() for each in (along_paths, everywhere)]
         if not any(pair in entries for entries in tables):
             raise SourceError(f"{interface} does not hold {operation.item} at step {step}")
-    made = with_edit(recipe, step, line)
+    made = library.edited(recipe, step, line)
     return made, library.story(made).number[operation.item]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, Generic, TypeGuard
 
 from posetlib.errors import SnapshotError
 from posetlib.search.relation import Relation
+from posetlib.tables import graph_files
 from posetlib.tables.filter_relation import FILTERS
 from posetlib.tables.item_type import ItemT
 from posetlib.tables.structures import structure_named, structure_names
@@ -213,6 +214,68 @@ class Snapshot(Generic[ItemT]):
             graph.add_node(node.id, filter=node.item, interfaces=node.interfaces, index=node.index)
         graph.add_edges_from(self.edges)
         return graph
+
+    def to_graphml(self, encode: Callable[[ItemT], str] | None = None) -> str:
+        """Return the table as GraphML, for networkx, Gephi, yEd and others; lists are JSON texts.
+
+        >>> from posetlib import FiltersPoset, parse_filter
+        >>> snapshot = FiltersPoset.build([(parse_filter("x > 3"), "I1")]).snapshot()
+        >>> Snapshot.from_graphml(snapshot.to_graphml()) == snapshot
+        True
+        """
+        return graph_files.graphml_text(
+            self.header(),
+            self.node_rows(encode),
+            self.edge_rows(),
+            json_strings=encode is None and self.relation is FILTERS,
+        )
+
+    @classmethod
+    def from_graphml(
+        cls,
+        text: str | bytes,
+        decode: Callable[[str], Any] | None = None,
+        *,
+        relation: Relation[Any] = FILTERS,
+    ) -> Snapshot[Any]:
+        """Read GraphML, what ``to_graphml`` wrote or another program did.
+
+        Every node has a ``filter``, and ``interfaces``: a JSON list, or names with commas between
+        them. The graph may name its ``structure``; without, it is taken for a filters poset.
+        """
+        rows = graph_files.read_graphml(text)
+        return cls.from_rows(*rows, decode=decode, relation=relation)
+
+    def to_node_link(self, encode: Callable[[ItemT], str] | None = None) -> dict[str, Any]:
+        """Return the table for ``networkx.node_link_graph(data, edges="edges")``; JSON-able.
+
+        >>> from posetlib import FiltersPoset, parse_filter
+        >>> snapshot = FiltersPoset.build([(parse_filter("x > 3"), "I1")]).snapshot()
+        >>> Snapshot.from_node_link(snapshot.to_node_link()) == snapshot
+        True
+        """
+        return graph_files.node_link(self.header(), self.node_rows(encode), self.edge_rows())
+
+    @classmethod
+    def from_node_link(
+        cls,
+        data: object,
+        decode: Callable[[str], Any] | None = None,
+        *,
+        relation: Relation[Any] = FILTERS,
+    ) -> Snapshot[Any]:
+        """Read node-link data of networkx, with ``filter`` and ``interfaces`` as in GraphML."""
+        rows = graph_files.read_node_link(data)
+        return cls.from_rows(*rows, decode=decode, relation=relation)
+
+    def to_csv(self, encode: Callable[[ItemT], str] | None = None) -> str:
+        r"""Return a row for each pair of a filter and an interface, with the ids of its parents.
+
+        >>> from posetlib import FiltersPoset, parse_filter
+        >>> FiltersPoset.build([(parse_filter("x > 3"), "I1")]).snapshot().to_csv()
+        'id,filter,interface,parents\r\n0,x > 3,I1,\r\n'
+        """
+        return graph_files.pairs_csv(self.node_rows(encode), self.edge_rows())
 
     def to_dot(self, encode: Callable[[ItemT], str] | None = None) -> str:
         """Return the table as a drawing for Graphviz, the general above the special."""

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Hashable, Iterable, Iterator
 from functools import partial
 from itertools import islice
 from threading import Lock
-from typing import Any, ClassVar, Final, Generic, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, Self
 
 from posetlib.errors import InvariantError, UnknownEntryError
 from posetlib.graph.change import NO_CHANGE, Change
@@ -30,6 +30,9 @@ from posetlib.tables.operation import Operation
 from posetlib.tables.promises import Promises
 from posetlib.tables.snapshot import Snapshot, SnapshotNode
 from posetlib.tables.updating import Pairs, checked, without_collection
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 __all__ = ["Observer", "Table"]
 
@@ -583,6 +586,32 @@ class Table(Collection[ItemT], Generic[ItemT]):
         )
         edges = tuple((number[parent], number[child]) for parent, child in links.edges())
         return Snapshot(self.structure, nodes, edges, local=self.local, relation=self._relation)
+
+    # Each is the same of ``snapshot()``, where it is described.
+
+    def to_json(self) -> str:
+        """Return the table as JSON; ``Snapshot.from_json`` reads it."""
+        return self.snapshot().to_json()
+
+    def to_graphml(self) -> str:
+        """Return the table as GraphML, for networkx, Gephi, yEd and others."""
+        return self.snapshot().to_graphml()
+
+    def to_node_link(self) -> dict[str, Any]:
+        """Return the table as node-link data of networkx; JSON-able."""
+        return self.snapshot().to_node_link()
+
+    def to_csv(self) -> str:
+        """Return a row for each pair of a filter and an interface, with the ids of its parents."""
+        return self.snapshot(index=False).to_csv()
+
+    def to_dot(self) -> str:
+        """Return the table as a drawing for Graphviz."""
+        return self.snapshot(index=False).to_dot()
+
+    def to_networkx(self) -> nx.DiGraph[int]:
+        """Return a DiGraph over node ids, with filter, interfaces and index as attributes."""
+        return self.snapshot().to_networkx()
 
     @classmethod
     def restored(cls, snapshot: Snapshot[ItemT], **options: Any) -> Self:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from typing import Any, Final, Generic
@@ -125,6 +127,23 @@ class Trace(Generic[ItemT]):
             text = {} if name == "drop_interface" else {"filter": encode(item)}
             steps.append({"operation": name, **text, "interface": interface})
         return json.dumps(data | {"steps": steps}, ensure_ascii=False)
+
+    def to_csv(self, encode: Callable[[ItemT], str] | None = None) -> str:
+        r"""Return a row for each operation: operation, filter, interface.
+
+        >>> trace = Trace()
+        >>> trace.drop_interface("I1")
+        >>> trace.to_csv()
+        'operation,filter,interface\r\ndrop_interface,,I1\r\n'
+        """
+        encode = encode or self.relation.write
+        out = io.StringIO()
+        writer = csv.writer(out, lineterminator="\r\n")
+        writer.writerow(["operation", "filter", "interface"])
+        for name, item, interface in self.operations:
+            text = "" if name == "drop_interface" else encode(item)
+            writer.writerow([name, text, interface])
+        return out.getvalue()
 
     @classmethod
     def from_json(

@@ -316,17 +316,17 @@ class Visitor:
             )
         )
 
-    def downloaded(self) -> Any:
-        """Wait for a file, and return what is in it."""
+    def downloaded(self, ending: str = ".json") -> Any:
+        """Wait for a file, and return what is in it: of JSON the value, of any other the bytes."""
 
         def found() -> Path | None:
-            done = [each for each in self.downloads.iterdir() if each.suffix == ".json"]
+            done = [each for each in self.downloads.iterdir() if each.suffix == ending]
             return done[0] if done else None
 
-        path = self.until(found, "a download")
-        content = json.loads(path.read_text(encoding="utf-8"))
+        path = self.until(found, f"a download of {ending}")
+        content = path.read_bytes()
         path.unlink()
-        return content
+        return json.loads(content) if ending == ".json" else content
 
     def console(self) -> list[str]:
         """Return the errors and warnings in the browser's console since the last time."""

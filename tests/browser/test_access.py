@@ -10,7 +10,7 @@ from selenium.webdriver.common.keys import Keys
 from .driving import Visitor
 
 pytestmark = pytest.mark.needs("chromium")
-PAGES = ("", "match", "diff", "forwards", "network", "runs")
+PAGES = ("", "plane", "match", "diff", "forwards", "statistics", "network", "runs")
 QUERY = "?from=generate&filters=40&operations=10&step=45&node=3"
 
 #: Every text that is seen, on what it stands: its contrast, and its size in pixels. What is
@@ -68,8 +68,12 @@ return {ring, id: at.id, tag: at.tagName, role: at.getAttribute("role"),
 
 def opened(visitor: Visitor, address: str, path: str, query: str = QUERY) -> None:
     visitor.open(f"{address}/{path}{query}")
+    if path == "statistics":
+        visitor.one("#statistics-filters .main-svg")
+        return
     special = {
         "": "tables-fp",
+        "plane": "plane-graph",
         "diff": "diff-both",
         "network": "network-map",
         "runs": "runs-witness",
@@ -123,6 +127,8 @@ WANTED = {
         "tables-hand_filter",
         "tables-hand_add",
     ],
+    "plane": ["plane-axis_x", "plane-notification", "plane-search", "graph-plane-graph"],
+    "statistics": ["statistics-play", "statistics-grow"],
     "match": ["match-notification", "match-match", "match-random", "match-search", "match-forward"],
     "diff": ["diff-a_step", "diff-b_step", "diff-search", "diff-export", "graph-diff-both"],
     "forwards": ["forwards-play", "forwards-source", "forwards-filter", "forwards-send"],
@@ -142,7 +148,7 @@ def test_every_control_is_reached_and_shows_it(visitor: Visitor, address: str, p
     sources = SOURCES if path != "network" else []
     assert [each for each in COMMON + sources + WANTED[path] if each not in reached] == []
     names = [each["name"] for each in stops]
-    for wanted in ("Tables", "Runs", *(["Choose a file"] if sources else []), "Zoom in"):
+    for wanted in ("Tables", "Runs", *(["Choose a file"] if sources else []), "Match"):
         assert any(wanted in each for each in names), wanted
     if path in ("", "match", "forwards", "network"):
         assert "slider" in [each["role"] for each in stops]

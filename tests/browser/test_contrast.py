@@ -73,6 +73,9 @@ def test_no_text_is_smaller_than_readable() -> None:
 def test_the_assets_name_no_other_place() -> None:
     for path in (Path(browser.__file__).parent / "assets").iterdir():
         text = path.read_text(encoding="utf-8")
+        text = text.replace(
+            '"http://www.w3.org/2000/svg"', ""
+        )  # a name, from which nothing is read
         assert not re.search(r"https?://|@import|url\(", text), path.name
         assert "innerHTML" not in text
         assert "eval(" not in text

@@ -10,10 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from browser.config import Config, Limits
-from browser.elements import MARKS, drawing, short
+from browser.elements import MARKS, drawing
 from browser.folds import Folds, folded, read_folds
 from browser.graph import Graph, Node, Shown, fold
 from browser.picture import change_marks, frame_drawing, sizes
+from browser.shortening import short
 from browser.state import Library
 from browser.story import COUNTED, FILE, STRUCTURES
 
@@ -256,7 +257,7 @@ class TestStory:
             story = library.story({"filters": str(count), "interfaces": str(count)})
             frame = story.frame("nrf", count)
             assert frame.indexed is (count > COUNTED)
-            assert ("beside an index" in sizes(frame)) is (count > COUNTED)
+            assert ("an index of boxes answers the rest" in sizes(frame)) is (count > COUNTED)
             assert frame.indexed or (frame.covering_tests or 0) > count
 
     def test_what_a_step_did_is_marked(self, library: Library) -> None:
@@ -266,7 +267,7 @@ class TestStory:
         assert change_marks(story, last) == {1: ["removed"], 3: ["moved"]}
         made = frame_drawing(story, last, Limits())
         assert made["nodes"] == 5
-        assert made["chips"] == [("removed", "− removed 1"), ("moved", "↷ moved 1")]
+        assert made["chips"] == [("removed", "− removed 1"), ("moved", "↷ re-parented 1")]
         assert made["stats"].startswith("4 filters · 2 edges · 2 roots · 2 levels · ")
         assert " covering test" in made["stats"]
 

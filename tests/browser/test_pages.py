@@ -73,7 +73,7 @@ class TestTables:
         assert "removed" in visitor.classes("tables-fp", 1)
         assert "moved" in visitor.classes("tables-fp", 3)
         assert visitor.label("tables-fp", 1).startswith("− #1")
-        assert "− removed 1" in visitor.sees("#chips-tables-fp", "↷ moved 1")
+        assert "− removed 1" in visitor.sees("#chips-tables-fp", "↷ re-parented 1")
         visitor.click("#tables-back")
         visitor.sees("#tables-step_text", "Step 5 of 6")
         visitor.until(lambda: "added" in visitor.classes("tables-fp", 5), "the mark of step 5")
@@ -265,8 +265,8 @@ class TestTables:
         visitor.open_section("Upload")
         visitor.upload("#upload", snapshot)
         visitor.sees("#source-title", "table.json")
-        visitor.choose("#tables-show label", "The file (nrf)")
         visitor.draws("tables-file", 5, 3)
+        visitor.sees("#source-title", "✓ check() holds")
         visitor.upload("#upload", trace)
         visitor.sees("#source-title", "trace.json")
         visitor.sees("#tables-step_text", "Step 6 of 6: I1 removes #1")
@@ -328,13 +328,14 @@ class TestDiff:
         visitor.drawn("diff-both")
         counts = visitor.sees("#diff-counts", "edges added")
         assert "+ added 0" in counts
-        assert "↷ moved 5" in counts
+        assert "↷ re-parented 0" in counts
+        assert "⇵ other parents 5" in counts
         visitor.choose("#diff-changes button", "#5")
         visitor.until(lambda: "picked" in visitor.classes("diff-both", 5), "the filter in focus")
         visitor.choose("#diff-mode label", "Side by side")
         visitor.draws("diff-a", 22, 17)
         visitor.draws("diff-b", 22, 8)
-        assert "moved" in visitor.classes("diff-b", 5)
+        assert "relinked" in visitor.classes("diff-b", 5)
 
     def test_two_steps_and_the_export(self, visitor: Visitor, address: str) -> None:
         visitor.open(f"{address}/diff{EXAMPLE}&a_structure=fp&b_structure=fp&a_step=5&b_step=6")
@@ -357,7 +358,9 @@ class TestDiff:
         visitor.upload("#diff-a_upload", one)
         visitor.upload("#diff-b_upload", two)
         text = visitor.sees("#diff-counts", "+ added 1")
-        visitor.until(lambda: "≠ changed 1" in visitor.text("#diff-counts"), "both files")
+        visitor.until(
+            lambda: "≠ interfaces changed 1" in visitor.text("#diff-counts"), "both files"
+        )
         assert "− removed 1" in visitor.text("#diff-counts"), text
         visitor.sees("#diff-changes", "x > 5: +I3, −I2")
         visitor.upload("#diff-b_upload", broken)
@@ -415,8 +418,8 @@ class TestRuns:
         assert "not applicable" in text
         assert "does not cover <b>it</b>" in text
         visitor.draws("runs-witness", 3, 2)
-        assert "witness" in visitor.classes("runs-witness", 0)
-        assert "witness" not in visitor.classes("runs-witness", 4)
+        assert "witness" in visitor.classes("runs-witness", 1)
+        assert "witness" not in visitor.classes("runs-witness", 5)
         assert "does not cover <b>it</b>" in visitor.text("#runs-witness_text")
         visitor.until(lambda: "witness=edge-covers.1" in visitor.driver.current_url, "the URL")
         visitor.choose("#runs-report label", "good.json")
@@ -474,7 +477,7 @@ class TestOpeningAWitness:
         """Wait for a witness, by its place in the report and the filter that it is about."""
         visitor.sees("#runs-witness_text", f"reason {number}")
         visitor.drawn("runs-witness")
-        visitor.until(lambda: "witness" in visitor.classes("runs-witness", number), "its mark")
+        visitor.until(lambda: "witness" in visitor.classes("runs-witness", number + 1), "its mark")
         visitor.until(
             lambda: f"witness=edge-covers.{place}" in visitor.driver.current_url, "the URL"
         )

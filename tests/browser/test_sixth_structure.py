@@ -114,7 +114,8 @@ class TestWithIt:
     ) -> None:
         choice = parts.structure_choice("tables", story, ["lean"])
         options = [each for found in within(choice, "options") for each in found]
-        assert options[-1] == {"label": "LEAN Lean forest", "value": "lean"}
+        assert (options[-1]["label"], options[-1]["value"]) == ("LEAN Lean forest", "lean")
+        assert options[-1]["title"].startswith("A forest")
         assert parts.chosen({ids.SHOW: "lean,nrf,linear"}, story, ("fp",)) == ["lean", "nrf"]
         page = tables.layout(library, {"from": "text", "text": TEXT}, {ids.SHOW: "lean"})
         assert ids.cytoscape(ids.panel("tables", "lean")) in within(page, "id")

@@ -57,7 +57,7 @@ BAD = {
     ),
     "version.json": (snapshot(version=99), "the version is 99"),
     "format.json": (b'{"format": "other"}', "neither a snapshot nor a trace"),
-    "list.json": (b"[1, 2]", "neither a snapshot nor a trace"),
+    "list.json": (b"[1, 2]", "entry 1: a row is an object with filter and interface"),
     "number.json": (b'{"format": ' + b"9" * 10_000 + b"}", "not JSON"),
     "structure.json": (snapshot(structure="btree"), "unknown structure 'btree'"),
     "reference.json": (snapshot(edges=[[0, 77]]), "refers to node 77, which is not there"),

@@ -1,0 +1,32 @@
+/* Figures of Plotly in the colours of the page. */
+(function () {
+  "use strict";
+
+  function colour(name) {
+    return getComputedStyle(document.documentElement).getPropertyValue("--" + name).trim();
+  }
+
+  const DASHES = ["solid", "dash", "dot", "dashdot"];
+
+  /* Curves differ by colour and by their dashes; a vertical line is where the slider is. */
+  function themed(figure) {
+    if (!figure) return { data: [], layout: {} };
+    const traces = figure.data.map((each, i) => Object.assign({}, each, {
+      line: { color: colour("hue-" + i % 8), width: 2.5, dash: DASHES[i % DASHES.length] },
+      marker: { color: colour("hue-" + i % 8), size: 6 },
+    }));
+    const axis = { gridcolor: colour("line"), linecolor: colour("control"), zerolinecolor: colour("control"), color: colour("text"), automargin: true };
+    const layout = Object.assign({}, figure.layout, {
+      paper_bgcolor: colour("surface"), plot_bgcolor: colour("surface"), autosize: true,
+      font: { color: colour("text"), size: 14, family: "system-ui, sans-serif" },
+      margin: { l: 60, r: 16, t: 72, b: 48 }, legend: { orientation: "h", x: 0, y: 1, yanchor: "bottom" },
+      hoverlabel: { bgcolor: colour("surface"), font: { color: colour("text") } },
+      xaxis: Object.assign({}, axis, figure.layout.xaxis), yaxis: Object.assign({}, axis, figure.layout.yaxis),
+    });
+    if (figure.step !== undefined) layout.shapes = [{ type: "line", x0: figure.step, x1: figure.step, yref: "paper", y0: 0, y1: 1,
+      line: { color: colour("focus"), width: 2, dash: "dash" } }];
+    return { data: traces, layout };
+  }
+
+  window.posetlib = Object.assign(window.posetlib || {}, { charts: { themed } });
+})();
