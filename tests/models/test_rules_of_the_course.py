@@ -48,7 +48,7 @@ def test_several_paths_are_covered_one_by_one_only_if() -> None:
 
 
 def test_one_root_of_xml_is_not_known_to_covering() -> None:
-    # In XML /a and //b imply /a//b, since there is one root. Covering allows several, and misses it.
+    # In XML /a and //b imply /a//b, since there is one root. Covering allows several.
     one, other = pl.parse_filter('d path "/a//b"'), pl.parse_filter('d path "/a" and d path "//b"')
     assert not one.covers(other)
     assert not one.matches({"d": {"a": {}, "c": {"b": {}}}})
