@@ -100,6 +100,26 @@ def test_an_output_that_appears_at_the_last_moment_is_not_replaced(
     assert names(tmp_path) == ["d"]
 
 
+def test_what_took_the_place_of_an_output_at_the_last_moment_is_put_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # The old output may be replaced; what is there when it is moved away is another one.
+    out = tmp_path / "d"
+    job(out, "old")
+    real = Place.rename
+
+    def rename(self: Place, other: Place) -> None:
+        if ".old-" in other.name:
+            (out / "workload.json").rename(out / "thesis.tex")
+        real(self, other)
+
+    monkeypatch.setattr(Place, "rename", rename)
+    with pytest.raises(InputError, match="is not the output of a job: it stays"):
+        job(out, "new", overwrite=True)
+    assert names(out) == ["thesis.tex"]
+    assert names(tmp_path) == ["d"]
+
+
 def test_an_output_is_replaced_if_asked(tmp_path: Path) -> None:
     out = tmp_path / "d"
     job(out, "old")
