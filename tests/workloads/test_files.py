@@ -162,6 +162,21 @@ def test_a_name_that_cannot_be_read_again_is_refused(path: str, sentence: str) -
         Place(path)
 
 
+def test_a_path_may_go_up_and_down(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "a").mkdir()
+    monkeypatch.chdir(tmp_path / "a")
+    for path in ("../b", "./c", f"{tmp_path}/a/../d/", "e/"):
+        with new_output(Place(path), overwrite=False) as place:
+            finished(place)
+    assert names(tmp_path) == ["a", "b", "d"]
+    assert names(tmp_path / "a") == ["c", "e"]
+    (tmp_path / "f").mkdir()
+    monkeypatch.chdir(tmp_path / "f")
+    with new_output(Place("."), overwrite=False) as place:
+        finished(place)
+    assert names(tmp_path / "f") == ["workload.json"]
+
+
 def test_an_address_is_no_local_folder_of_that_name(tmp_path: Path) -> None:
     assert not any(is_local(each) for each in ("hdfs://h/d", "dbfs:/d", "s3a://b/d", "viewfs:/d"))
     for form in (f"file:{tmp_path}/d", f"file://{tmp_path}/d", f"file://localhost{tmp_path}/d"):
