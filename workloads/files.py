@@ -62,12 +62,17 @@ class Place:
 
     def sibling(self, name: str) -> Place:
         """Return what has a name beside this folder."""
-        return type(self)(str(self._local.absolute().parent.resolve() / name))
+        return type(self)(str(self._whole.parent.resolve() / name))
+
+    @property
+    def _whole(self) -> Path:
+        """The path from the root on; its last part is a name, and a link is not followed."""
+        return self._local.resolve() if ".." in self._local.parts else self._local.absolute()
 
     @property
     def name(self) -> str:
         """The last part of the path."""
-        return self._local.absolute().name or self._local.resolve().name
+        return self._whole.name
 
     @property
     def absolute(self) -> str:
@@ -122,7 +127,7 @@ class Place:
 
         OSError if there is something of the other name already, unless it is an empty folder.
         """
-        self._local.rename(other._local)
+        self._local.rename(other._whole)
 
     def delete(self) -> None:
         """Delete it with all that it holds."""
@@ -133,7 +138,7 @@ class Place:
 
     def beside(self, prefix: str) -> list[Place]:
         """Return what is beside this folder and has a name that begins so."""
-        parent = self._local.absolute().parent
+        parent = self._whole.parent
         if not parent.is_dir():
             return []
         found = sorted(each.name for each in parent.iterdir() if each.name.startswith(prefix))

@@ -361,3 +361,15 @@ def test_a_pair_that_elimination_should_have_taken_is_told() -> None:
         table.check(against=table.entries())
     assert caught.value.invariant == "entries-served"
     assert caught.value.witness == (FILTERS["b"], "I0")
+
+
+@pytest.mark.parametrize("structure", ["pf", "linear"])
+def test_a_local_table_has_every_pair_also_a_covered_one(structure: str) -> None:
+    pairs = [(FILTERS["a"], "I1"), (FILTERS["b"], "I1")]
+    table = make_table(structure, local=True)
+    table.add(*pairs[0])
+    with pytest.raises(InvariantError) as caught:
+        table.check(against=pairs)
+    assert (caught.value.invariant, caught.value.witness) == ("entries-served", pairs[1])
+    table.add(*pairs[1])
+    table.check(against=pairs)

@@ -100,6 +100,26 @@ def test_an_output_that_appears_at_the_last_moment_is_not_replaced(
     assert names(tmp_path) == ["d"]
 
 
+def test_what_took_the_place_of_an_output_at_the_last_moment_is_put_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # The old output may be replaced; what is there when it is moved away is another one.
+    out = tmp_path / "d"
+    job(out, "old")
+    real = Place.rename
+
+    def rename(self: Place, other: Place) -> None:
+        if ".old-" in other.name:
+            (out / "workload.json").rename(out / "thesis.tex")
+        real(self, other)
+
+    monkeypatch.setattr(Place, "rename", rename)
+    with pytest.raises(InputError, match="is not the output of a job: it stays"):
+        job(out, "new", overwrite=True)
+    assert names(out) == ["thesis.tex"]
+    assert names(tmp_path) == ["d"]
+
+
 def test_an_output_is_replaced_if_asked(tmp_path: Path) -> None:
     out = tmp_path / "d"
     job(out, "old")
@@ -140,6 +160,21 @@ def test_an_output_that_would_destroy_its_input_is_refused(
 def test_a_name_that_cannot_be_read_again_is_refused(path: str, sentence: str) -> None:
     with pytest.raises(InputError, match=sentence):
         Place(path)
+
+
+def test_a_path_may_go_up_and_down(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "a").mkdir()
+    monkeypatch.chdir(tmp_path / "a")
+    for path in ("../b", "./c", f"{tmp_path}/a/../d/", "e/"):
+        with new_output(Place(path), overwrite=False) as place:
+            finished(place)
+    assert names(tmp_path) == ["a", "b", "d"]
+    assert names(tmp_path / "a") == ["c", "e"]
+    (tmp_path / "f").mkdir()
+    monkeypatch.chdir(tmp_path / "f")
+    with new_output(Place("."), overwrite=False) as place:
+        finished(place)
+    assert names(tmp_path / "f") == ["workload.json"]
 
 
 def test_an_address_is_no_local_folder_of_that_name(tmp_path: Path) -> None:
