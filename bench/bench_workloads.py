@@ -1,4 +1,4 @@
-"""The Spark jobs: generate, cover, match and validate, against numpy and against one CPU."""
+"""The Spark jobs, against numpy and against one CPU."""
 
 from __future__ import annotations
 
@@ -16,6 +16,9 @@ import numpy as np
 import pyarrow.parquet as pq
 
 from bench.harness import Bench
+from posetlib.arrays.covering import BLOCK, Block
+from posetlib.arrays.positions import Vocabulary, encode_ranges
+from posetlib.arrays.ranges import FilterRanges
 
 Job = dict[str, Any]
 _LOCAL = "local[2]"
@@ -40,6 +43,8 @@ def _run(bench: Bench, folder: Path) -> None:
     if bench.quick:
         sizes = {"nrf": 1_000}
     make, again = _jobs(filters, matched, told, sizes)
+    large_make, large = _large_jobs(quick=bench.quick)
+    make, again = make + large_make, again + large
     two = _timed(folder, _LOCAL, 2, make + again, brief=bench.quick)
     seconds = {name: each["seconds"] for name, each in two.items()}
     # Another session tells nothing new about whether the benchmark runs.
@@ -74,9 +79,17 @@ def _run(bench: Bench, folder: Path) -> None:
     per_core = matched * told / seconds["match"] / 2
     what = "match, pairs per second and core; numpy column scan"
     bars.at_least(what, per_core, 1.0, scanned)
+    memory = two["match, many interfaces"]["all bytes"] / 1e9
+    bars.at_most("match, 200,000 interfaces, all processes, GB", memory, 2.0)
+    antichain = seconds["cover of an antichain"]
+    before = _antichain_at_once(folder)
+    bars.at_least(
+        "cover of an antichain, seconds of a merge in one go; in shares", before, 5.0, antichain
+    )
     for name, each in one.items():
         what = f"{name}, seconds pinned to one CPU; on two"
-        bars.at_least(what, each["seconds"], 1.4, seconds[name])
+        bar = 1.5 if name.startswith("build") else 1.4
+        bars.at_least(what, each["seconds"], bar, seconds[name])
     bars.show()
 
 
@@ -146,6 +159,53 @@ def _jobs(
     ]
     # A second time: what is compared must not depend on one disturbance.
     return make, again + again
+
+
+def _large_jobs(*, quick: bool) -> tuple[list[Job], list[Job]]:
+    """Return one table of one type for each structure, an antichain, and many interfaces."""
+    counts = {"pf": 1_000_000, "nrf": 1_000_000, "fp": 100_000}
+    antichain, told, filters, interfaces = 400_000, 200_000, 1_000_000, 200_000
+    if quick:
+        counts = dict.fromkeys(counts, 500)
+        antichain, told, filters, interfaces = 2_000, 100, 2_000, 1_000
+    make: list[Job] = [
+        {"name": "an antichain", "job": "antichain", "out": "antichain", "filters": antichain},
+        {"name": "generate many interfaces", "job": "generate", "out": "many",
+         "parameters": {"filters": filters, "notifications": told, "interfaces": interfaces,
+                        "kind": "narrow", "width": 0.5, "seed": 4}},
+    ]  # fmt: skip
+    again: list[Job] = [
+        {"name": "cover of an antichain", "job": "cover", "from": "antichain", "out": "widest"},
+        {"name": "match, many interfaces", "job": "match", "from": "many", "out": "many-told"},
+    ]
+    for structure, count in counts.items():
+        # A thousand interfaces: the index of a forest lists those below each node.
+        parameters = {"filters": count, "interfaces": 1000, "seed": 5, "decimals": 6}
+        make.append({"name": f"generate one {structure}", "job": "generate",
+                     "out": f"one-{structure}", "parameters": parameters})  # fmt: skip
+        again.append({"name": f"build {structure}, one type", "job": "build",
+                      "structure": structure, "from": f"one-{structure}",
+                      "out": f"one-{structure}-table"})  # fmt: skip
+    return make, again
+
+
+def _antichain_at_once(folder: Path) -> float:
+    """Return how long it takes to hold blocks of an antichain against all, as one merge did."""
+    lo_x, hi_x, lo_y, hi_y = _ends(folder, "antichain", ("lo_x", "hi_x", "lo_y", "hi_y"))
+    plain = np.ones(len(lo_x), np.bool_)
+    nothing = np.zeros(len(lo_x), np.int64)
+    low_x, high_x, _ = encode_ranges(lo_x, hi_x, nothing)
+    low_y, high_y, _ = encode_ranges(lo_y, hi_y, nothing)
+    filters = FilterRanges(
+        {"x": low_x, "y": low_y}, {"x": high_x, "y": high_y}, plain, plain, Vocabulary()
+    )
+    # One block in sixteen: each is held against those before it, half of them on average.
+    start = time.perf_counter()
+    for begin in range(0, len(plain), 16 * BLOCK):
+        block = Block(filters.take(np.arange(begin, min(begin + BLOCK, len(plain)))))
+        for chunk in range(0, begin, 1024):
+            block.covered(filters, np.arange(chunk, min(chunk + 1024, begin)))
+    return 16 * (time.perf_counter() - start)
 
 
 def _timed(

@@ -6,6 +6,7 @@ what there was to count, and the most memory that the driver took, Python and Ja
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import sys
@@ -39,7 +40,8 @@ def main(folder: str, master: str, cpus: int, jobs: list[dict[str, Any]], *, bri
             found = _run(session, Path(folder), job)
             seconds = time.perf_counter() - start
             line = {"name": job["name"], "seconds": seconds, "found": found}
-            print(json.dumps(line | {"bytes": _peak(session)}), flush=True)
+            peaks = {"bytes": _peak(session), "all bytes": _peak(session, workers=True)}
+            print(json.dumps(line | peaks), flush=True)
 
 
 def _run(session: SparkSession, folder: Path, job: dict[str, Any]) -> Any:
@@ -49,13 +51,33 @@ def _run(session: SparkSession, folder: Path, job: dict[str, Any]) -> Any:
     if job["job"] == "generate":
         return generate(session, Parameters(**job["parameters"]), place("out"))
     if job["job"] == "build":
-        return build(session, place("from"), job["structure"], place("out"))
+        return build(session, place("from"), job["structure"], place("out"), overwrite=True)
+    if job["job"] == "antichain":
+        return _antichain(session, job["filters"], Path(folder) / job["out"])
     if job["job"] == "validate":
         report = validate(session, place("snapshot"), place("from"))
         assert report["ok"], report
         return {each["name"]: each["checked"] for each in report["invariants"]}
     command = {"cover": cover, "match": match}[job["job"]]
     return command(session, place("from"), place("out"), overwrite=True)
+
+
+def _antichain(session: SparkSession, count: int, out: Path) -> int:
+    """Write a workload of squares of one size, none of which covers another."""
+    from pyspark.sql import functions as f  # noqa: PLC0415
+
+    def place_of(seed: int) -> Any:
+        return f.pmod(f.xxhash64("id", f.lit(seed)), f.lit(10**8)) / 10**6
+
+    rows = session.range(count)
+    for name, seed in (("x", 1), ("y", 2)):
+        low = f.round(place_of(seed), 6)
+        rows = rows.withColumns({f"lo_{name}": low, f"hi_{name}": f.round(low + 5, 6)})
+    ends = [f.col(f"{side}_{name}").cast("string") for name in "xy" for side in ("lo", "hi")]
+    text = f.format_string("x in [%s, %s] and y in [%s, %s]", *ends)
+    rows = rows.withColumns({"filter": text, "interface": f.lit("I1")})
+    rows.withColumn("typed_for", f.xxhash64("filter")).write.parquet(str(out / "filters"))
+    return count
 
 
 def _warm_up(session: SparkSession) -> None:
@@ -70,23 +92,37 @@ def _warm_up(session: SparkSession) -> None:
 # -- memory ----------------------------------------------------------------------------------------
 
 
-def _processes(session: SparkSession) -> list[str]:
-    """The driver's Python, and its Java, which in a local session runs the tasks as well."""
+def _processes(session: SparkSession, *, workers: bool = True) -> list[str]:
+    """The driver's Python, and its Java, which in a local session runs the tasks as well.
+
+    With ``workers`` those of Python, too, which are children of the Java.
+    """
     java: Any = session.sparkContext._gateway
-    return ["self", str(java.proc.pid)]
+    found = [str(os.getpid()), str(java.proc.pid)]
+    if workers:
+        parents = {}
+        for status in Path("/proc").glob("[0-9]*/stat"):
+            with contextlib.suppress(OSError):
+                parents[status.parent.name] = status.read_text().rpartition(")")[2].split()[1]
+        for _ in range(2):
+            found += [each for each, above in parents.items() if above in found[1:]]
+            found = list(dict.fromkeys(found))
+    return found
 
 
 def _forget_peaks(session: SparkSession) -> None:
     for each in _processes(session):
-        Path(f"/proc/{each}/clear_refs").write_text("5")
+        with contextlib.suppress(OSError):
+            Path(f"/proc/{each}/clear_refs").write_text("5")
 
 
-def _peak(session: SparkSession) -> int:
-    """Return the most bytes that the driver had in memory since peaks were forgotten."""
+def _peak(session: SparkSession, *, workers: bool = False) -> int:
+    """Return the most bytes that processes had in memory since peaks were forgotten."""
     total = 0
-    for each in _processes(session):
-        lines = Path(f"/proc/{each}/status").read_text().splitlines()
-        total += next(int(line.split()[1]) for line in lines if line.startswith("VmHWM:"))
+    for each in _processes(session, workers=workers):
+        with contextlib.suppress(OSError):
+            lines = Path(f"/proc/{each}/status").read_text().splitlines()
+            total += next((int(line.split()[1]) for line in lines if line.startswith("VmHWM:")), 0)
     return total * 1024
 
 

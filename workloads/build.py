@@ -28,7 +28,7 @@ from workloads.shares import parallelism
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["build"]
+__all__ = ["build", "nodes_and_edges", "tables"]
 
 #: The kind of filters that may be comparable with those of any type.
 _ANY: Final = ""
@@ -58,7 +58,7 @@ def build(
         raise InputError(f"--local is for {' and '.join(fitting)}, not for {structure}")
     with job_on(session, workload, out, operations=operations, **options) as job:
         types = job.read.types
-        made = _tables(session, job.rows, kind, local, types)
+        made = tables(session, job.rows, kind, local, types)
         try:
             count = _write_table(session, job, made.nodes, operations)
         finally:
@@ -82,25 +82,30 @@ def _may_be_local(structure: str) -> bool:
 
 def _write_table(session: SparkSession, job: Job, made: DataFrame, operations: bool) -> int:
     """Write nodes and edges in order of their ids, and return how many nodes there are."""
-    from pyspark.sql import functions as f  # noqa: PLC0415
-
     made = made.persist()
     try:
         count = made.count()
         files = -(-count // _ROWS_OF_A_FILE) or 1
-        # The texts and typed columns of the filters go along as they are.
         origin = job.source.dropDuplicates(["id"]) if operations else job.source
-        kept = [name for name in origin.columns if name not in _NOT_OF_NODES]
-        nodes = made.drop("parents").join(origin.select("id", *kept), "id")
-        first = ["id", "filter", "interfaces", "index"]
-        nodes = nodes.select(*first, *(name for name in kept if name != "filter"))
+        nodes, edges = nodes_and_edges(made, origin)
         _in_order(nodes, files, "id").write.parquet(job.place.child("nodes").path)
-        edges = made.select(f.explode("parents").alias("parent"), f.col("id").alias("child"))
         _in_order(edges, files, "child", "parent").write.parquet(job.place.child("edges").path)
     finally:
         made.unpersist()
     require_own_ids(session, job.place.child("nodes"), count)
     return count
+
+
+def nodes_and_edges(made: DataFrame, origin: DataFrame) -> tuple[DataFrame, DataFrame]:
+    """Return the nodes with the texts and typed columns of their filters, and the edges."""
+    from pyspark.sql import functions as f  # noqa: PLC0415
+
+    kept = [name for name in origin.columns if name not in _NOT_OF_NODES]
+    nodes = made.drop("parents").join(origin.select("id", *kept), "id")
+    first = ["id", "filter", "interfaces", "index"]
+    nodes = nodes.select(*first, *(name for name in kept if name != "filter"))
+    edges = made.select(f.explode("parents").alias("parent"), f.col("id").alias("child"))
+    return nodes, edges
 
 
 def _in_order(rows: DataFrame, files: int, *keys: str) -> DataFrame:
@@ -115,7 +120,7 @@ _NOT_OF_NODES: Final = frozenset(
 )
 
 
-def _tables(
+def tables(
     session: SparkSession,
     rows: DataFrame,
     structure: type[Table[Any]],

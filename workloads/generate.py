@@ -20,11 +20,12 @@ from posetlib.generating.scenarios import operations_of
 from workloads.datasets import WORKLOAD_FORMAT, typed_for_text
 from workloads.files import Place, new_output, write_json
 from workloads.rows import filter_rows
+from workloads.shares import parallelism
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["generate"]
+__all__ = ["filters_of", "generate", "notifications_of"]
 
 #: The rows of a part: at least, where there are idle cores; and at most, so that one sees progress.
 _FEWEST: Final = 10_000
@@ -42,10 +43,10 @@ def generate(
     """Write a workload; the same parameters give the same rows, however they are divided."""
     made = partial(_made, session, parameters, partitions)
     with new_output(out, overwrite=overwrite) as place:
-        filters = typed_for_text(made(_filters, parameters.filters))
+        filters = filters_of(session, parameters, partitions)
         filters.write.parquet(place.child("filters").path)
         if parameters.notifications:
-            told = made(_notifications, parameters.notifications)
+            told = notifications_of(session, parameters, partitions)
             told.write.parquet(place.child("notifications").path)
         if parameters.operations:
             rows = parameters.filters + 2 * parameters.operations
@@ -62,6 +63,16 @@ def generate(
         }
         write_json(place.child("workload.json"), header)
     return header
+
+
+def filters_of(session: SparkSession, p: Parameters, partitions: int | None) -> DataFrame:
+    """Return the filters of a workload, with typed columns."""
+    return typed_for_text(_made(session, p, partitions, _filters, p.filters))
+
+
+def notifications_of(session: SparkSession, p: Parameters, partitions: int | None) -> DataFrame:
+    """Return the notifications of a workload."""
+    return _made(session, p, partitions, _notifications, p.notifications)
 
 
 def _made(
@@ -86,7 +97,7 @@ def _made(
 
 def _parts(session: SparkSession, rows: int) -> int:
     """Return how many parts rows are worth: few are made before another worker has started."""
-    busy = min(session.sparkContext.defaultParallelism, rows // _FEWEST)
+    busy = min(parallelism(session), rows // _FEWEST)
     return max(1, busy, -(-rows // _MOST))
 
 

@@ -6,6 +6,7 @@ import json
 import random
 from collections.abc import Callable
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -180,7 +181,7 @@ def test_a_job_builds_the_table_of_one_process(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
     structure: str, interfaces: int, schemas: int, parts: int,
 ) -> None:  # fmt: skip
-    monkeypatch.setattr("workloads.build.parallelism", lambda _: parts)
+    monkeypatch.setattr(import_module("workloads.build"), "parallelism", lambda _: parts)
     p = Parameters(filters=400, interfaces=interfaces, schemas=schemas, seed=6, decimals=0)
     generate(spark, p, Place(str(tmp_path / "w")), partitions=3)
     made = generated_filters(p, np.arange(400))

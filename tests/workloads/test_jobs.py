@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -267,7 +268,7 @@ def test_what_operations_leave(spark: SparkSession, tmp_path: Path) -> None:
 def test_a_job_that_dies_leaves_nothing(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import workloads.generate as module
+    module = import_module("workloads.generate")
 
     def dies(*_: Any) -> None:
         raise RuntimeError("the disk is on fire")
