@@ -32,7 +32,7 @@ __all__ = ["IndexedSearch", "Search", "Shortlist"]
 # A list of at least this many nodes gets a sieve: it is faster than a look at each.
 _LONG: Final = 40
 # The same for an item whose box is still to be made.
-_LONG_FOR_LATE: Final = 160
+_LONG_FOR_LATE: Final = 512
 # A sieve is dropped when its list is shorter than this, so that sieves do not come and go.
 _SHORT: Final = 20
 # Lists of which it is remembered that a sieve did not help. When there are more, all are forgotten.
@@ -417,6 +417,8 @@ class IndexedSearch(LinksObserver):
 
         None if there is no such node, or if this is not known without a test.
         """
+        if probe.box is None or probe.box.is_late:
+            return None
         matrix = self._full_order(probe)
         if matrix is not None and not matrix.is_wide:
             lowest, count = matrix.chain_above(probe)
