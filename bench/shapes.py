@@ -39,6 +39,12 @@ def _pair(random: Random) -> tuple[float, float]:
     return low, high + 0.001
 
 
+def _near(random: Random) -> tuple[float, float]:
+    """Return the ends of a narrow range, as in the load of that name: most are incomparable."""
+    low = _value(random)
+    return low, round(low + random.expovariate(1 / 50) + 0.001, 3)
+
+
 def _word(random: Random, syllables: int = 5) -> str:
     return "".join(random.choice(_SYLLABLES) for _ in range(syllables))
 
@@ -83,7 +89,7 @@ _DRAWS: Final[dict[str, Callable[[Random], str]]] = {
     ),
     "half-lines": lambda r: f"x > {_value(r) * 7}",
     "two half-lines": lambda r: f"x > {_value(r)} and y < {_value(r)}",
-    "open ranges": lambda r: "x in ({}, {})".format(*_pair(r)),
+    "open ranges": lambda r: "x in ({}, {}) and y in ({}, {})".format(*_near(r), *_near(r)),
     "half-open ranges": lambda r: "x in [{}, {})".format(*_pair(r)),
     "integer ranges": _integers,
     "not equal": lambda r: f"x != {_value(r) * 7}",

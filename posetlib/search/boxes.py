@@ -323,7 +323,7 @@ class LateBox(Box):
         self.shape = made.shape
         self.marks = made.marks
         del self._make
-        self.__class__ = Box
+        self.__class__ = Box  # type: ignore[assignment]
         return getattr(self, name)
 
 

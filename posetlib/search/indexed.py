@@ -32,7 +32,9 @@ __all__ = ["IndexedSearch", "Search", "Shortlist"]
 # A list of at least this many nodes gets a sieve: it is faster than a look at each.
 _LONG: Final = 40
 # The same for an item whose box is still to be made.
-_LONG_FOR_LATE: Final = 160
+_LONG_FOR_LATE: Final = 96
+# So many of a longer list are asked first: in a forest where much is covered, one of them is found.
+_ASKED_FIRST: Final = 48
 # A sieve is dropped when its list is shorter than this, so that sieves do not come and go.
 _SHORT: Final = 20
 # Lists of which it is remembered that a sieve did not help. When there are more, all are forgotten.
@@ -350,6 +352,10 @@ class IndexedSearch(LinksObserver):
             return self._walking.first_above(probe, parent, prefers=prefers, skip=skip)
         if not children:
             return None
+        if box.is_late and prefers is None and probe.part is None:
+            for node in children[:_ASKED_FIRST]:
+                if node not in skip and probe.above(node):
+                    return node
         left = self._sifted(Sieve.above, probe, parent)
         if left is children and not box.shape.decides:
             # Their boxes tell little more than a test does.
@@ -406,7 +412,13 @@ class IndexedSearch(LinksObserver):
         box = probe.box
         if box is None or (box.is_late and self._children.is_short(parent, children)):
             return self._walking.next_down(probe, parent, prefers=prefers)
-        if prefers is None and probe.part is None and box.shape.exact and not box.more_ends:
+        if (
+            prefers is None
+            and probe.part is None
+            and not box.is_late
+            and box.shape.exact
+            and not box.more_ends
+        ):
             left = self._children.sifted(Sieve.above, probe, parent, children)
             compared = _compared(box, left)
             if compared is not None:
@@ -422,6 +434,8 @@ class IndexedSearch(LinksObserver):
 
         None if there is no such node, or if this is not known without a test.
         """
+        if probe.box is None or probe.box.is_late:
+            return None
         matrix = self._full_order(probe)
         if matrix is not None and not matrix.is_wide:
             lowest, count = matrix.chain_above(probe)

@@ -101,7 +101,8 @@ class _CoarseOrder:
         # how many came since the last one was made.
         self._share = len(values) // count + 8
         self._in_first = self._in_last = 0
-        self._least, self._most = (some[0], some[-1]) if some else (None, None)
+        self._least: Any = some[0] if some else None
+        self._most: Any = some[-1] if some else None
 
     def everything(self) -> int:
         """Return all nodes."""
@@ -292,7 +293,7 @@ class _Inside(NamedTuple):
 
     #: The sets of the axis, None if no node has an interval there; and the index of the low end.
     sets: _AxisSets | None
-    index: int
+    low_end: int
     #: The sets of the parts of the axis: whoever has an interval on a part lies in the whole.
     parts: list[_AxisSets]
     #: The whole axis: nothing may be known of a node there.

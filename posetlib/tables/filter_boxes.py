@@ -158,7 +158,8 @@ def _tokens_of(
     axis: Hashable, constraint: Constraint
 ) -> tuple[tuple[Tokens, ...], tuple[Tokens, ...]]:
     """Return the tokens of a constraint: those for what it covers, and those for what covers it."""
-    down, up = [], []
+    down: list[Tokens] = []
+    up: list[Tokens] = []
     for kind, upward, asked, held in constraint.tokens():
         (up if upward else down).append(Tokens((axis, kind), asked, held))
     return tuple(down), tuple(up)
