@@ -499,8 +499,6 @@ class WideFilters:
             offset = self._offsets[block.axis]
             own = lines[block.axis]
             inside = (own >= block.first + offset) & (own < block.last + offset)
-            if events.inexact is not None:
-                inside |= own == UNKNOWN + offset
             (chosen,) = inside.nonzero()
             if not chosen.size:
                 return None
