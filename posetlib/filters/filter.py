@@ -34,10 +34,19 @@ class Schema:
 
     __slots__ = ("__weakref__", "names", "positions")
 
+    #: The position of each name in `names`. Missing until it is first read: with many attributes
+    #: there are nearly as many schemas as filters, and the positions are most of a schema.
+    positions: dict[str, int]
+
     def __init__(self, names: tuple[str, ...]) -> None:
         self.names = names
-        #: The position of each name in `names`.
-        self.positions = {name: position for position, name in enumerate(names)}
+
+    def __getattr__(self, name: str) -> dict[str, int]:
+        # Called only for an attribute that is missing.
+        if name != "positions":
+            raise AttributeError(name)
+        self.positions = positions = {each: i for i, each in enumerate(self.names)}
+        return positions
 
 
 @lru_cache(maxsize=1 << 14)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+from typing import Any, Final
 
 from posetlib.constraints.base import Constraint
 from posetlib.constraints.comparisons import between, one_of
@@ -13,6 +14,12 @@ from posetlib.filters.filter import Filter, schema_of
 from posetlib.names import check_name
 
 __all__ = ["filters_from_columns"]
+
+# Rows of a column that are looked at to tell whether ranges repeat, and the ranges remembered then.
+_SAMPLE: Final = 1024
+_MAX_SHARED: Final = 1 << 16
+# Types of values that are safe to look up; others may have no hash, and are refused by name.
+_PLAIN: Final = frozenset((str, int, float, bool))
 
 
 def filters_from_columns(
@@ -48,17 +55,41 @@ def filters_from_columns(
 def _column(name: str, column: Any) -> list[Constraint | None]:
     """Return the constraint of each row of one column, None for a row without a constraint."""
     if not isinstance(column, tuple) or len(column) != 2:
-        return [None if _absent(value) else one_of([value]) for value in _listed(column)]
+        # Equal values share one constraint: they mostly come again and again.
+        equals = lru_cache(maxsize=_MAX_SHARED, typed=True)(_equals)
+        return [
+            None
+            if _absent(value)
+            else (equals(value) if type(value) in _PLAIN else one_of([value]))
+            for value in _listed(column)
+        ]
     lows, highs = map(_listed, column)
     if len(lows) != len(highs):
         raise FilterError(f"column {name}: {len(lows)} low ends but {len(highs)} high ends")
     result: list[Constraint | None] = []
+    make: Callable[[Any, Any], Constraint | None] = _range
+    if _often_repeat(lows, highs):
+        # Rows with the same ends share one constraint.
+        make = lru_cache(maxsize=_MAX_SHARED, typed=True)(_range)
     for row, (low, high) in enumerate(zip(lows, highs, strict=True)):
         try:
-            result.append(_range(low, high))
+            plain = type(low) is float and type(high) is float
+            result.append(make(low, high) if plain else _range(low, high))
         except FilterError as error:
             raise FilterError(f"column {name}, row {row}: {error}") from None
     return result
+
+
+def _often_repeat(lows: list[Any], highs: list[Any]) -> bool:
+    """Return whether most of the first ranges of a column come several times."""
+    ends = zip(lows[:_SAMPLE], highs[:_SAMPLE], strict=True)
+    # NaN, which differs from itself, is as good as no range.
+    sample = [(a, b) for a, b in ends if type(a) is float and type(b) is float and a == a]
+    return 2 * len(set(sample)) < len(sample)
+
+
+def _equals(value: Any) -> Constraint:
+    return one_of([value])
 
 
 def _listed(column: Any) -> list[Any]:

@@ -11,8 +11,8 @@ value there need not look at the block.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Container, Hashable, Iterator, Sequence
-from itertools import chain, pairwise
+from collections.abc import Callable, Collection, Container, Hashable, Iterator, Sequence
+from itertools import chain, compress, pairwise
 from operator import itemgetter
 from typing import Any, Final, NamedTuple
 
@@ -173,6 +173,8 @@ def _columns_of(filters: Sequence[Filter]) -> tuple[dict[str, _Column], _Numbers
     Filters with too few constraints to be wide are not looked at.
     """
     lists: dict[str, tuple[list[int], list[Any], list[Any]]] = {}
+    # The three calls that add a range of an attribute to its lists.
+    adds: dict[str, tuple[Callable[[Any], None], ...]] = {}
     terms = np.zeros(len(filters), dtype=np.intp)
     for number, filter in enumerate(filters):
         constraints = filter.terms
@@ -181,19 +183,26 @@ def _columns_of(filters: Sequence[Filter]) -> tuple[dict[str, _Column], _Numbers
         terms[number] = len(constraints)
         for name, constraint in zip(filter.attributes, constraints, strict=True):
             if constraint.is_number_range:
-                low, high = constraint.low, constraint.high
-                if (type(low) is float and type(high) is float) or (is_held(low) and is_held(high)):
-                    if name not in lists:
-                        lists[name] = [], [], []
-                    at, lows, highs = lists[name]
-                    at.append(number)
-                    lows.append(low)
-                    highs.append(high)
-    columns = {
-        name: _Column(np.array(at, np.intp), np.array(lows, float), np.array(highs, float))
-        for name, (at, lows, highs) in lists.items()
-    }
-    return columns, terms
+                if name not in adds:
+                    lists[name] = [], [], []
+                    adds[name] = tuple(each.append for each in lists[name])
+                add_number, add_low, add_high = adds[name]
+                add_number(number)
+                add_low(constraint.low)
+                add_high(constraint.high)
+    # Each list goes as soon as there is an array of it: with a million filters these are large.
+    adds.clear()
+    return {name: _column(*lists.pop(name)) for name in list(lists)}, terms
+
+
+def _column(at: list[int], lows: list[Any], highs: list[Any]) -> _Column:
+    """Return the ranges of one attribute, without those with ends that float64 does not hold."""
+    low, high = (as_floats(ends, set(map(type, ends))) for ends in (lows, highs))
+    if low is None or high is None:
+        held = [is_held(one) and is_held(other) for one, other in zip(lows, highs, strict=True)]
+        at, lows, highs = (list(compress(each, held)) for each in (at, lows, highs))
+        low, high = np.array(lows, dtype=np.float64), np.array(highs, dtype=np.float64)
+    return _Column(np.array(at, dtype=np.intp), low, high)
 
 
 def _counted(columns: list[_Column], size: int) -> _Numbers:
@@ -490,8 +499,6 @@ class WideFilters:
             offset = self._offsets[block.axis]
             own = lines[block.axis]
             inside = (own >= block.first + offset) & (own < block.last + offset)
-            if events.inexact is not None:
-                inside |= own == UNKNOWN + offset
             (chosen,) = inside.nonzero()
             if not chosen.size:
                 return None

@@ -37,7 +37,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let a few filters be many, and blocks of a word be full."""
     for name, value in {
         "_MIN_RANGES": 2, "_MIN_FILTERS": 4, "_MAX_SHARE": 1.0, "_BLOCK_BYTES": 1,
-        "_MAX_CHUNK": 7, "_FEW_EVENTS": 3, "_MAX_WORDS": 5, "_MIN_CELLS": 2, "_FILTER_BYTES": 50,
+        "_MAX_CHUNK": 7, "_FEW_EVENTS": 3, "_MAX_WORDS": 5, "_MIN_CELLS": 2, "_FILTER_BYTES": 1,
         "_MAX_ATTRIBUTES": 4, "_PAIRS_PER_SPARE": 3,
     }.items():  # fmt: skip
         monkeypatch.setattr(wide, name, value)
