@@ -15,7 +15,7 @@ import numpy as np
 
 import posetlib as pl
 from bench.harness import Bench
-from bench.merging_loads import SCHEMAS, predicates, ranges
+from bench.merging_loads import SCHEMAS, boxes, predicates, ranges
 from posetlib.generating import Parameters, generated_filters
 from posetlib.merging.counting import ConstraintCounts
 
@@ -146,28 +146,30 @@ def union(bench: Bench) -> None:
 
 
 def choice(bench: Bench) -> None:
-    """Count merged root sets by the choice of partner [T A.5]."""
+    """Count merged root sets by the choice of partner [T A.5].
+
+    In small boxes between few integers many filters have partners in both attributes.
+    """
+    replications = bench.size(REPLICATIONS, 1)
+    loads: dict[str, Callable[[int, int], list[pl.Filter]]] = {
+        schema: partial(predicates, schema) for schema in SCHEMAS
+    }
+    loads["boxes in 0–9"] = partial(boxes, 9)
+    loads["boxes in 0–19"] = partial(boxes, 19)
     rows = []
-    for schema in SCHEMAS:
+    for name, make in loads.items():
         for count in (bench.size(200, 20), bench.size(500, 40)):
-            sizes = {"first": 0, "best": 0}
-            pieces = {"first": 0, "best": 0}
-            roots = 0
-            for seed in range(bench.size(REPLICATIONS, 1)):
-                filters = predicates(schema, count, seed)
-                roots += len(pl.FiltersPoset.build((one, 0) for one in filters).roots())
-                for name in sizes:
-                    merged = pl.merge_all(filters, choice=name)
-                    sizes[name] += len(merged)
-                    pieces[name] += sum(len(str(one)) for one in merged)
-            n = bench.size(REPLICATIONS, 1)
-            rows.append(
-                (schema, count, roots / n, sizes["first"] / n, sizes["best"] / n,
-                 pieces["first"] / n, pieces["best"] / n)
-            )  # fmt: skip
+            found = []
+            for seed in range(replications):
+                filters = make(count, seed)
+                roots = pl.FiltersPoset.build((one, 0) for one in filters).roots()
+                first, best = (pl.merge_all(filters, choice=how) for how in ("first", "best"))
+                texts = (sum(len(str(one)) for one in some) for some in (first, best))
+                found.append([len(roots), len(first), len(best), *texts])
+            rows.append((name, count, *(float(mean) for mean in np.mean(found, axis=0))))
     bench.table(
         "The choice of partner: merged roots, and the length of their text",
-        ("schema", "filters", "roots", "first", "best", "text, first", "text, best"),
+        ("load", "filters", "roots", "first", "best", "text, first", "text, best"),
         rows,
     )
 

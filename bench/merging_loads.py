@@ -6,7 +6,7 @@ import random
 
 import posetlib as pl
 
-__all__ = ["SCHEMAS", "predicates", "ranges"]
+__all__ = ["SCHEMAS", "boxes", "predicates", "ranges"]
 
 #: How few and how many attributes a filter has.
 SCHEMAS = {"1–3 attributes": (1, 3), "2 attributes": (2, 2), "3 attributes": (3, 3)}
@@ -48,4 +48,15 @@ def ranges(count: int, width: float, seed: int) -> list[pl.Filter]:
             low, high = max(0.0, centre - half), min(100.0, centre + half)
             clauses.append(f"{name} in [{low:.3f}, {high:.3f}]")
         found.append(pl.parse_filter(" and ".join(clauses)))
+    return found
+
+
+def boxes(top: int, count: int, seed: int) -> list[pl.Filter]:
+    """Return 2-D ranges between integers up to a greatest one, each 0 to 2 long."""
+    rng = random.Random(f"boxes-{top}-{seed}")
+    found = []
+    for _ in range(count):
+        x, y = rng.randint(0, top), rng.randint(0, top)
+        high_x, high_y = min(top, x + rng.randint(0, 2)), min(top, y + rng.randint(0, 2))
+        found.append(pl.parse_filter(f"x in [{x}, {high_x}] and y in [{y}, {high_y}]"))
     return found

@@ -21,7 +21,7 @@ from posetlib.tables.poset_forest import PosetForest
 
 __all__ = ["CHOICES", "Group", "MergedSet"]
 
-#: How a partner is chosen: the first that is found, or that with the simplest merger [T A.5].
+#: How a partner is chosen: the first that is found, or that with the widest merger [T A.5].
 CHOICES: Final = ("best", "first")
 # What holds the filters in the order of the groups; there is only one.
 _HELD: Final = "sent"
@@ -347,10 +347,10 @@ class MergedSet:
             self._candidates.add(sent)
 
 
-def _rating(merger: Merger) -> tuple[float, int, float]:
-    """Return how good a merger is, less for better: small loss, few alternatives, wide ranges."""
+def _rating(merger: Merger) -> tuple[float, float, int]:
+    """Return how good a merger is, less for better: small loss, wide ranges, few alternatives."""
     pieces = sum(map(_pieces, merger.terms))
-    return (1.0 if merger.loss is None else merger.loss), pieces, -sum(map(_width, merger.terms))
+    return (1.0 if merger.loss is None else merger.loss), -sum(map(_width, merger.terms)), pieces
 
 
 def _pieces(constraint: Constraint) -> int:
@@ -361,7 +361,9 @@ def _pieces(constraint: Constraint) -> int:
 
 
 def _width(constraint: Constraint) -> float:
-    """Return how wide a constraint is: whole domains are wider than all ranges of numbers."""
+    """Return how wide a constraint is, without its gaps: whole domains are the widest."""
     if constraint.is_whole_domain():
         return float("inf")
-    return as_float(constraint.high - constraint.low) if isinstance(constraint, Numbers) else 0.0
+    if not isinstance(constraint, Numbers):
+        return 0.0
+    return as_float(sum(high[0] - low[0] for low, high in constraint.intervals))

@@ -32,7 +32,7 @@ class RootMerger:
     ``merged()`` are the filters to send instead of the roots. With ``perfect=True`` they match
     exactly what the roots match; otherwise they may match more, bounded by ``domains`` and
     ``max_loss`` as in ``pl.merge``. ``choice`` is how a partner is chosen: "best", the one with the
-    simplest merger, or "first". ``subsume=True`` leaves out filters that others cover together.
+    widest merger, or "first". ``subsume=True`` leaves out filters that others cover together.
     With ``lazy=n``, a merger stays as it is when a component goes, until ``note`` has counted n
     notifications that nobody wants.
 

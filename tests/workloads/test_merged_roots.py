@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,11 +31,17 @@ PAIRS: list[tuple[str | None, str]] = [
 ]
 
 
+@pytest.fixture(scope="module")
+def built(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("merged")
+    workload = write_filters(folder / "w", PAIRS, 2)
+    build(spark, Place(str(workload)), "nrf", Place(str(folder / "s")), merging="perfect")
+    return folder / "s"
+
+
 @pytest.fixture
-def snapshot(spark: SparkSession, tmp_path: Path) -> Path:
-    workload = write_filters(tmp_path / "w", PAIRS, 2)
-    build(spark, Place(str(workload)), "nrf", Place(str(tmp_path / "s")), merging="perfect")
-    return tmp_path / "s"
+def snapshot(built: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(built, tmp_path / "s"))
 
 
 def verdicts(spark: SparkSession, snapshot: Path) -> dict[str, dict[str, Any]]:
