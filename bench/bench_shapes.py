@@ -32,7 +32,7 @@ def run(bench: Bench) -> None:
         filters = filters_of(shape, size)
         row: list[float | str] = [shape]
         for short, name in STRUCTURES.items():
-            taken, tests = _last_tenth(bench, short, filters)
+            taken, tests = _last_tenth(short, filters)
             with_index[shape, short] = taken["index"]
             ratio = taken["index"] / taken["walk"]
             _promise(bench, shape, name, ratio, tests)
@@ -67,9 +67,7 @@ def _promise(bench: Bench, shape: str, name: str, ratio: float, tests: Sequence[
         bench.promise(what, tests[0] / tests[1] if tests[1] else 0.0, at_most=A_TENTH)
 
 
-def _last_tenth(
-    bench: Bench, structure: str, filters: list[pl.Filter]
-) -> tuple[dict[str, float], list[float]]:
+def _last_tenth(structure: str, filters: list[pl.Filter]) -> tuple[dict[str, float], list[float]]:
     """Return the microseconds of an add, with an index and without, and the tests of each."""
     last = len(filters) // 10
     pairs = list(zip(filters, range(len(filters)), strict=True))
