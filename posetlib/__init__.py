@@ -29,6 +29,7 @@ from posetlib.filters import (
 )
 from posetlib.graph import Change, Counters
 from posetlib.matching import BitmapMatcher, CountingMatcher
+from posetlib.merging import MergedSet, RootMerger, UnionCover, merge_all, union_covers
 from posetlib.routing import Router, Update
 from posetlib.search import MatchAccount, Relation
 from posetlib.simulation import Audit, Event, Hop, Network, Publication
@@ -81,6 +82,7 @@ __all__ = [
     "InvariantError",
     "LinearTable",
     "MatchAccount",
+    "MergedSet",
     "Merger",
     "MessageError",
     "Network",
@@ -91,6 +93,7 @@ __all__ = [
     "Promises",
     "Publication",
     "Relation",
+    "RootMerger",
     "Router",
     "Shape",
     "Snapshot",
@@ -99,6 +102,7 @@ __all__ = [
     "Table",
     "Trace",
     "TypeHierarchy",
+    "UnionCover",
     "UnknownEntryError",
     "UnknownNeighbourError",
     "Update",
@@ -109,12 +113,14 @@ __all__ = [
     "forwards_sets",
     "make_table",
     "merge",
+    "merge_all",
     "parse_filter",
     "register_constraint",
     "register_structure",
     "set_covers",
     "structure_named",
     "structure_names",
+    "union_covers",
     "unregister_constraint",
 ]
 

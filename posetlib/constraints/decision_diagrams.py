@@ -33,6 +33,7 @@ __all__ = [
     "is_clause",
     "is_cube",
     "keys",
+    "negated",
     "paths",
     "prime_clauses",
     "restrict",
@@ -146,6 +147,23 @@ def both(a: Diagram, b: Diagram) -> Diagram:
 def either(a: Diagram, b: Diagram) -> Diagram:
     """Return the function that accepts a set if at least one of the two accepts it."""
     return _combined(a, b, 1)
+
+
+def negated(a: Diagram) -> Diagram:
+    """Return the function that accepts a set if the function does not accept it.
+
+    >>> negated(every_of(["a"])) == every_of([], ["a"])
+    True
+    """
+    nodes, root = a
+    swapped = (1, 0)
+    return (
+        tuple(
+            (key, swapped[low] if low < 2 else low, swapped[high] if high < 2 else high)
+            for key, low, high in nodes
+        ),
+        swapped[root] if root < 2 else root,
+    )
 
 
 def _combined(a: Diagram, b: Diagram, decisive: int) -> Diagram:

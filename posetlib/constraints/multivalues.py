@@ -187,6 +187,20 @@ class MultiValues(Constraint):
             return MultiValues.intersection((self, other))
         return Constraint.intersect(self, other)
 
+    def split(self, other: MultiValues) -> tuple[MultiValues | None, MultiValues | None]:
+        """Return the sets that satisfy `other` as well, and those that do not; None for no set.
+
+        Raises TooComplexError where the diagrams grow too large.
+
+        >>> [str(part) for part in MultiValues.subset([1]).split(MultiValues.superset([1]))]
+        ['<MultiValues: _ subset {1} and _ has 1>', '<MultiValues: _ subset {}>']
+        """
+        named = self.named | other.named
+        mine, theirs = _widened(_parts(self), named), _widened(_parts(other), named)
+        halves = diagrams.both(mine, theirs), diagrams.both(mine, diagrams.negated(theirs))
+        inside, outside = (None if half == FALSE else MultiValues(named, half) for half in halves)
+        return inside, outside
+
     def is_canonical(self) -> bool:
         return True
 

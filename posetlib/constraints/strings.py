@@ -253,6 +253,11 @@ class Strings(Constraint):
         ending = _common_ending(*self.terms, *other.terms)
         return Strings.suffix(ending) if ending else ALL_STRINGS
 
+    @property
+    def pairs(self) -> Pairs | None:
+        """The intervals of a constraint without patterns, None for a constraint with patterns."""
+        return self._pairs
+
     def is_canonical(self) -> bool:
         return self._pairs is not None
 

@@ -13,7 +13,7 @@ from posetlib.errors import EmptyConstraintError
 from posetlib.filters.filter import Filter
 from posetlib.values import check_number
 
-__all__ = ["Merger", "merge"]
+__all__ = ["Merger", "check_max_loss", "merge", "merge_again"]
 
 
 class Merger(Filter):
@@ -69,15 +69,37 @@ def merge(
     >>> str(m), m.loss
     ('x in [0, 40] and y = 1', 0.25)
     """
-    if max_loss is not None and not 0 <= max_loss <= 1:
-        raise ValueError(f"max_loss is a share between 0 and 1, not {max_loss!r}")
+    check_max_loss(max_loss)
     if f.covers(g):
         return Merger(f.constraints, (f, g), 0.0)
     if g.covers(f):
         return Merger(g.constraints, (f, g), 0.0)
+    return merge_again(f, g, perfect=perfect, domains=domains or {}, max_loss=max_loss)
+
+
+def check_max_loss(max_loss: float | None) -> None:
+    """Raise ValueError for a largest loss that is no share."""
+    if max_loss is not None and not 0 <= max_loss <= 1:
+        raise ValueError(f"max_loss is a share between 0 and 1, not {max_loss!r}")
+
+
+def merge_again(
+    f: Filter,
+    g: Filter,
+    *,
+    perfect: bool,
+    domains: Mapping[str, Any],
+    max_loss: float | None,
+    losses: tuple[float | None, float | None] = (0.0, 0.0),
+) -> Merger | None:
+    """Merge two filters of which neither covers the other, and which may be mergers themselves.
+
+    `losses` are the losses of f and g. The loss of the result is then a bound from above: what the
+    components of f and g want of the overlap of f and g is counted once at most.
+    """
     if f.attributes != g.attributes:
         return None
-    return _exact_union(f, g) if perfect else _hull(f, g, domains or {}, max_loss)
+    return _exact_union(f, g) if perfect else _hull(f, g, domains, max_loss, losses)
 
 
 def _exact_union(f: Filter, g: Filter) -> Merger | None:
@@ -92,7 +114,11 @@ def _exact_union(f: Filter, g: Filter) -> Merger | None:
 
 
 def _hull(
-    f: Filter, g: Filter, domains: Mapping[str, Any], max_loss: float | None
+    f: Filter,
+    g: Filter,
+    domains: Mapping[str, Any],
+    max_loss: float | None,
+    losses: tuple[float | None, float | None],
 ) -> Merger | None:
     """Return the imperfect merger, None if its loss is too large or a hull is not known."""
     theirs = g.constraints
@@ -102,20 +128,27 @@ def _hull(
         if hull is None:
             return None
         hulls[name] = hull
-    loss = _loss(hulls, f, g, domains)
+    loss = _loss(hulls, f, g, domains, losses)
     if max_loss is not None and (loss is None or loss > max_loss):
         return None
     return Merger(hulls, (f, g), loss)
 
 
 def _loss(
-    hulls: Mapping[str, Constraint], f: Filter, g: Filter, domains: Mapping[str, Any]
+    hulls: Mapping[str, Constraint],
+    f: Filter,
+    g: Filter,
+    domains: Mapping[str, Any],
+    losses: tuple[float | None, float | None],
 ) -> float | None:
     """Return the share of notifications in the hull that neither filter matches, None if unknown.
 
     The values are assumed to be evenly distributed in their domains and independent. An attribute
     with equal constraints in both filters does not change the share.
     """
+    lost_of_f, lost_of_g = losses
+    if lost_of_f is None or lost_of_g is None:
+        return None
     # The shares of all notifications that match the hull, f, g, and both f and g.
     in_hull = in_f = in_g = in_both = Fraction(1)
     for name, hull in hulls.items():
@@ -133,7 +166,12 @@ def _loss(
         in_hull, in_f, in_g, in_both = map(mul, (in_hull, in_f, in_g, in_both), known)
     if not in_hull:
         return None
-    return float(1 - (in_f + in_g - in_both) / in_hull)
+    if not lost_of_f and not lost_of_g:
+        return float(1 - (in_f + in_g - in_both) / in_hull)
+    wanted_of_f = in_f * (1 - Fraction(lost_of_f))
+    wanted_of_g = in_g * (1 - Fraction(lost_of_g))
+    wanted = max(wanted_of_f + wanted_of_g - in_both, wanted_of_f, wanted_of_g)
+    return float(1 - wanted / in_hull)
 
 
 def _countable_domain(domain: Any, *constraints: Constraint) -> Any:

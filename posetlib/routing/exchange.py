@@ -16,7 +16,7 @@ from posetlib.filters.filter import Filter
 from posetlib.graph.change import Change
 from posetlib.graph.journal import Journal
 from posetlib.routing.forwarding import CountedForwarding, Forwarding
-from posetlib.routing.outgoing_merging import Merge, OutgoingMerger
+from posetlib.routing.outgoing_merging import MakeMergedSet, OutgoingMerger
 from posetlib.routing.reach import Reach
 from posetlib.search.relation import Matcher, Relation
 from posetlib.tables import FILTERS, Operation, PosetForest, Table, make_table
@@ -53,7 +53,8 @@ class Rules:
     exact: bool = True
     #: The order of the filters: covering, or equality alone.
     relation: Relation[Filter] = FILTERS
-    merge: Merge | None = None
+    #: None if filters are sent as they are.
+    merging: MakeMergedSet | None = None
 
 
 class Exchange:
@@ -84,7 +85,7 @@ class Exchange:
                 self._matcher.add(item, client)
         self.forwarding = self._make_forwarding(rules, reach)
         self.forwarding.set_reach(reach)
-        self._merge = rules.merge
+        self._make_merged_set = rules.merging
         self.mergers: dict[Hashable, OutgoingMerger] = {}
         self._done: list[tuple[Table[Filter], Operation, Change[Filter], Journal]] = []
 
@@ -156,7 +157,7 @@ class Exchange:
                     self._matcher.add(item, client)
         self._done.clear()
         deltas = self.forwarding.flush()
-        if self._merge is None:
+        if self._make_merged_set is None:
             return {
                 each: (delta.added + delta.again, delta.withdrawn) for each, delta in deltas.items()
             }
@@ -169,9 +170,9 @@ class Exchange:
         """Return the merger of what a neighbour is sent, made when it is first asked for."""
         found = self.mergers.get(neighbour)
         if found is None:
-            if self._merge is None:
+            if self._make_merged_set is None:
                 raise ValueError("the exchange does not merge")
-            found = self.mergers[neighbour] = OutgoingMerger(self._merge)
+            found = self.mergers[neighbour] = OutgoingMerger(self._make_merged_set())
         return found
 
     def settle(self) -> None:
@@ -187,7 +188,7 @@ class Exchange:
 
     def sent(self, neighbour: Hashable) -> tuple[Filter, ...]:
         """Return what a neighbour holds of this router."""
-        if self._merge is not None:
+        if self._make_merged_set is not None:
             merger = self.mergers.get(neighbour)
             return () if merger is None else merger.merged()
         sets = self.forwarding.sets()

@@ -1,30 +1,35 @@
-"""Merging of what a neighbour is sent: the seam behind which the router's merging lies.
+"""Merging of what a neighbour is sent: where the router meets the merged set.
 
 The router says which filters joined and left the set of a neighbour; the merger answers which
-filters to send and to take back instead. Whatever lies behind this seam keeps one promise: the
-merged set covers the set, and if merging is perfect it matches nothing more.
+filters to send and to take back instead. The merged set covers the set, and if merging is perfect
+it matches nothing more. This is remote merging [T 8.3]: a merger goes to a neighbour only if all of
+its components would go there, so it goes to the intersection of their forwards sets, and to other
+neighbours they go by themselves, or in other mergers.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from typing import TypeAlias
 
 from posetlib.filters.filter import Filter
+from posetlib.merging.merged_set import MergedSet
 
-__all__ = ["Merge", "OutgoingMerger"]
+__all__ = ["MakeMergedSet", "OutgoingMerger", "Row"]
 
-#: Returns one filter for two, or None if they do not merge.
-Merge = Callable[[Filter, Filter], Filter | None]
+#: Makes the empty merged set of a new neighbour, with the options of the router.
+MakeMergedSet: TypeAlias = Callable[[], MergedSet]
+#: A group as it is written: what is sent, its components, what it covers besides, its loss.
+Row: TypeAlias = tuple[Filter, tuple[Filter, ...], tuple[Filter, ...], float | None]
 
 
 class OutgoingMerger:
-    """Merges the filters for one neighbour: each new one with the first that it merges with.
+    """Merges the filters for one neighbour.
 
-    When a filter leaves, the merger that it is part of is dissolved, and its other parts are merged
-    again. So what is sent depends on the order of the updates, but it always covers what is there.
+    What is sent depends on the order of the updates, but it always covers what is there.
 
-    >>> from posetlib import merge, parse_filter
-    >>> merger = OutgoingMerger(merge)
+    >>> from posetlib import parse_filter
+    >>> merger = OutgoingMerger(MergedSet())
     >>> low, high = parse_filter("x in [0, 5]"), parse_filter("x in [5, 9]")
     >>> _ = merger.update([low, high], [])
     >>> merger.merged()
@@ -34,24 +39,23 @@ class OutgoingMerger:
     ([Filter('x in [5, 9]')], [Filter('x in [0, 9]')])
     """
 
-    def __init__(self, merge: Merge) -> None:
-        self._merge = merge
-        #: What is sent, with the filters of the set that are in it.
-        self._parts: dict[Filter, tuple[Filter, ...]] = {}
-        self._merger_of: dict[Filter, Filter] = {}
+    def __init__(self, merged_set: MergedSet) -> None:
+        self._set = merged_set
 
     def merged(self) -> tuple[Filter, ...]:
         """Return what the neighbour is sent."""
-        return tuple(self._parts)
+        return self._set.merged()
 
-    def parts(self) -> dict[Filter, tuple[Filter, ...]]:
-        """Return what the neighbour is sent, with the filters that each stands for."""
-        return dict(self._parts)
+    def rows(self) -> list[Row]:
+        """Return what the neighbour is sent, with what each stands for."""
+        return [
+            (group.filter, tuple(group.components), tuple(group.covered), group.loss)
+            for group in self._set.groups()
+        ]
 
-    def restore(self, parts: Iterable[tuple[Filter, tuple[Filter, ...]]]) -> None:
-        """Take over what ``parts`` returned once."""
-        self._parts = dict(parts)
-        self._merger_of = {each: merger for merger, some in self._parts.items() for each in some}
+    def restore(self, rows: Iterable[Row]) -> None:
+        """Take over what ``rows`` returned once."""
+        self._set.restore(rows)
 
     def update(
         self, joined: Iterable[Filter], left: Iterable[Filter]
@@ -60,32 +64,5 @@ class OutgoingMerger:
 
         What goes and is covered by what stays is not taken back: the receiver drops it by itself.
         """
-        before = dict.fromkeys(self._parts)
-        again: dict[Filter, None] = {}
-        for each in left:
-            if each in self._merger_of:
-                for part in self._parts.pop(self._merger_of[each]):
-                    del self._merger_of[part]
-                    again[part] = None
-            again.pop(each, None)
-        for each in (*again, *joined):
-            self._add(each)
-        added = [each for each in self._parts if each not in before]
-        gone = [each for each in before if each not in self._parts]
-        withdrawn = [one for one in gone if not any(each.covers(one) for each in self._parts)]
-        return added, withdrawn
-
-    def _add(self, item: Filter) -> None:
-        merged, parts = item, [item]
-        while True:
-            for other in self._parts:
-                found = self._merge(other, merged)
-                if found is not None:
-                    merged = found
-                    parts += self._parts.pop(other)
-                    break
-            else:
-                break
-        self._parts[merged] = tuple(parts)
-        for part in parts:
-            self._merger_of[part] = merged
+        added, gone = self._set.update(joined, left)
+        return added, [item for item in gone if not self._set.is_covered(item)]

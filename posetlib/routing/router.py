@@ -10,7 +10,7 @@ from typing import Any, Final, Self, TypeAlias
 
 from posetlib.errors import InvariantError, SnapshotError, UnknownNeighbourError
 from posetlib.filters.filter import Filter
-from posetlib.filters.merging import merge
+from posetlib.merging.merged_set import MergedSet
 from posetlib.routing.exchange import LOCAL, SAME_ONLY, Exchange, Rules, SimpleExchange
 from posetlib.routing.leases import Entry, Leases
 from posetlib.routing.messages import PARTS, Update
@@ -150,15 +150,17 @@ class Router:
         """Make the exchanges, empty or around restored tables."""
         tables = tables or {}
         options = self.options
-        perfect = options["merging"] == "perfect"
         rules = Rules(
             structure=options["table"],
             exact=self._is_exact(),
             relation=self._relation(),
-            merge=None
+            merging=None
             if options["merging"] is None
             else partial(
-                merge, perfect=perfect, domains=options["domains"], max_loss=options["max_loss"]
+                MergedSet,
+                perfect=options["merging"] == "perfect",
+                domains=options["domains"],
+                max_loss=options["max_loss"],
             ),
         )
         make = SimpleExchange if options["algorithm"] == "simple" else Exchange

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from posetlib.errors import SnapshotError
 from posetlib.filters.filter import Filter
 from posetlib.routing.exchange import LOCAL, Exchange, SimpleExchange
+from posetlib.routing.outgoing_merging import Row
 from posetlib.search.relation import Relation
 from posetlib.tables import FILTERS, Snapshot, Table
 
@@ -75,10 +76,11 @@ def _write_exchange(exchange: Exchange) -> dict[str, Any]:
     }
     if exchange.mergers:
         data["mergers"] = {
-            neighbour: [[str(one), [str(part) for part in parts]] for one, parts in merger.items()]
-            for neighbour, merger in (
-                (each, found.parts()) for each, found in exchange.mergers.items()
-            )
+            neighbour: [
+                [str(one), list(map(str, components)), list(map(str, covered)), loss]
+                for one, components, covered, loss in merger.rows()
+            ]
+            for neighbour, merger in exchange.mergers.items()
         }
     if isinstance(exchange, SimpleExchange):
         data["counts"] = [
@@ -142,14 +144,21 @@ class RouterState:
         self._check_holders(name, exchange)
         data = self._data["exchanges"][name]
         for neighbour, rows in data.get("mergers", {}).items():
-            exchange.merger(neighbour).restore(
-                (self._read(one), tuple(map(self._read, parts))) for one, parts in rows
-            )
+            try:
+                exchange.merger(neighbour).restore([self._row(row) for row in rows])
+            except (TypeError, ValueError) as error:
+                raise SnapshotError(f"{name}: the mergers for {neighbour!r}: {error}") from None
         if isinstance(exchange, SimpleExchange):
             exchange.restore_counts(
                 (self._read(text), neighbour, count)
                 for text, neighbour, count in _part(data, "counts", list)
             )
+
+    def _row(self, row: list[Any]) -> Row:
+        """Return a group of merged filters; a file of two columns has no covered ones, no loss."""
+        one, components, covered, loss = row if len(row) == 4 else (*row, [], None)
+        read = self._read
+        return read(one), tuple(map(read, components)), tuple(map(read, covered)), loss
 
     def _check_holders(self, name: str, exchange: Exchange) -> None:
         known = {*self.neighbours, LOCAL}

@@ -378,7 +378,12 @@ def rest_of_a_merger_lost(patch: pytest.MonkeyPatch) -> None:
     update = outgoing_merging.OutgoingMerger.update
 
     def losing(self: Any, joined: Any, left: Any) -> Any:
-        parts = {part for each in left for part in self._parts.get(self._merger_of.get(each), ())}
+        parts = {
+            part
+            for each in left
+            if each in self._set
+            for part in self._set.group_of(each).components
+        }
         return update(self, joined, [*left, *sorted(parts - set(left), key=str)])
 
     patch.setattr(outgoing_merging.OutgoingMerger, "update", losing)
