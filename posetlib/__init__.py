@@ -10,6 +10,7 @@ from posetlib.errors import (
     FilterSyntaxError,
     InvariantError,
     MessageError,
+    NotAllowedError,
     SnapshotError,
     StateFileError,
     UnknownEntryError,
@@ -30,7 +31,15 @@ from posetlib.filters import (
 from posetlib.graph import Change, Counters
 from posetlib.matching import BitmapMatcher, CountingMatcher
 from posetlib.merging import MergedSet, RootMerger, UnionCover, merge_all, union_covers
-from posetlib.routing import Router, Update
+from posetlib.profiles import (
+    CollectionNote,
+    CollectionService,
+    CollectionView,
+    Description,
+    DoubleForest,
+    SyncPlan,
+)
+from posetlib.routing import Rate, RateControl, Router, Update
 from posetlib.search import MatchAccount, Relation
 from posetlib.simulation import Audit, Event, Hop, Network, Publication
 from posetlib.tables import (
@@ -66,10 +75,15 @@ __all__ = [
     "BrokerError",
     "ByAttribute",
     "Change",
+    "CollectionNote",
+    "CollectionService",
+    "CollectionView",
     "Constraint",
     "Counters",
     "CountingMatcher",
+    "Description",
     "Diff",
+    "DoubleForest",
     "Elimination",
     "EmptyConstraintError",
     "Event",
@@ -87,11 +101,14 @@ __all__ = [
     "MessageError",
     "Network",
     "NonRedundantForest",
+    "NotAllowedError",
     "NotCovered",
     "Player",
     "PosetForest",
     "Promises",
     "Publication",
+    "Rate",
+    "RateControl",
     "Relation",
     "RootMerger",
     "Router",
@@ -99,6 +116,7 @@ __all__ = [
     "Snapshot",
     "SnapshotError",
     "StateFileError",
+    "SyncPlan",
     "Table",
     "Trace",
     "TypeHierarchy",

@@ -11,6 +11,7 @@ __all__ = [
     "FilterSyntaxError",
     "InvariantError",
     "MessageError",
+    "NotAllowedError",
     "SnapshotError",
     "StateFileError",
     "TooComplexError",
@@ -82,6 +83,10 @@ class UnknownEntryError(KeyError):
 
 class UnknownNeighbourError(UnknownEntryError):
     """The router has no neighbour of this name."""
+
+
+class NotAllowedError(PermissionError):
+    """Who asks may not do this: it belongs to somebody else, or no access rule covers it."""
 
 
 class MessageError(ValueError):

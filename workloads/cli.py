@@ -132,7 +132,10 @@ def _check(options: argparse.Namespace) -> None:
 
 
 def _inputs(options: argparse.Namespace) -> list[str]:
-    named = (getattr(options, name, None) for name in ("workload", "snapshot", "against"))
+    named = (
+        getattr(options, name, None)
+        for name in ("workload", "snapshot", "against", "double_forest")
+    )
     return [path for path in named if path]
 
 
@@ -235,6 +238,9 @@ def _add_validate(command: argparse.ArgumentParser) -> None:
     )
     command.add_argument(
         "--against", metavar="E2", help="another table of the same pairs, for same-roots"
+    )
+    command.add_argument(
+        "--double-forest", metavar="F.json", help="a DoubleForest, for double-forest-agrees"
     )
     command.add_argument(
         "--notifications", type=int, default=1000, metavar="M",
@@ -354,6 +360,7 @@ def _validate(session: SparkSession, options: argparse.Namespace) -> tuple[int, 
         place_of(options.snapshot, session),
         place(options.workload),
         against=place(options.against),
+        double_forest=place(options.double_forest),
         neighbours=None if options.neighbours is None else options.neighbours.split(","),
         notifications=options.notifications,
         skip_bad=options.skip_bad,

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
+from workloads.checks_double_forest import double_forest_agrees
 from workloads.checks_forwards import forwards_agree
 from workloads.checks_interfaces import (
     interface_index,
@@ -57,12 +58,13 @@ def validate(
     workload: Place | None = None,
     *,
     against: Place | None = None,
+    double_forest: Place | None = None,
     neighbours: list[str] | None = None,
     notifications: int = 1000,
     skip_bad: bool = False,
     broadcast_limit: int = BROADCAST_LIMIT,
 ) -> dict[str, Any]:
-    """Return the report on a snapshot."""
+    """Return the report on a snapshot, and on a DoubleForest beside it if there is one."""
     start = time.perf_counter()
     entries = []
     with open_context(
@@ -79,11 +81,16 @@ def validate(
             begun = time.perf_counter()
             outcome = check(context)
             entries.append(outcome.to_dict(name, time.perf_counter() - begun))
+    if double_forest is not None:
+        begun = time.perf_counter()
+        outcome = double_forest_agrees(session, double_forest)
+        entries.append(outcome.to_dict("double-forest-agrees", time.perf_counter() - begun))
     return {
         "ok": all(each["verdict"] != "violated" for each in entries),
         "snapshot": snapshot.absolute,
         **({} if workload is None else {"workload": workload.absolute}),
         **({} if against is None else {"against": against.absolute}),
+        **({} if double_forest is None else {"double_forest": double_forest.absolute}),
         "structure": context.structure,
         "nodes": context.node_count,
         "edges": context.edge_count,

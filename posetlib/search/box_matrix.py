@@ -253,6 +253,19 @@ class BoxMatrix:
         """Return the nodes that an item covers: O(nodes × axes), by numpy."""
         return self._nodes[self._inside(probe)].tolist()  # type: ignore[no-any-return]
 
+    def meeting(self, probe: Probe) -> list[Node] | None:
+        """Return the nodes that overlap an item, None if boxes do not tell: O(nodes × axes).
+
+        They tell where all intervals are closed, and on the axes of the item: where none of two
+        intervals ends before the other one begins, the greater of the low ends is in both.
+        """
+        shape = probe.box.shape
+        if shape.open_ends or not self._view(shape).straight:
+            return None
+        # Low ends against high ones, and high ones with a minus against low ones with a minus.
+        column = -probe.column.reshape(-1, 2)[:, ::-1].reshape(-1, 1)
+        return self._nodes[self._sweep(np.less_equal, column)].tolist()  # type: ignore[no-any-return]
+
     def _outside(self, probe: Probe) -> Places:
         """Return the places of the boxes that contain the box of an item."""
         return self._sweep(np.less_equal, self._column(probe))

@@ -165,6 +165,11 @@ class IndexedSearch(LinksObserver):
             return matrix.below(probe)
         return list(_covered(probe, self._all_nodes().below(probe.box)))
 
+    def overlapping(self, probe: Probe) -> list[Node] | None:
+        """Return every node that overlaps the item, None if boxes do not tell; O(n), one sweep."""
+        matrix = self._full_order(probe)
+        return None if matrix is None else matrix.meeting(probe)
+
     def _is_walked(self, probe: Probe) -> bool:
         """Return whether a walk has fewer nodes to ask."""
         if probe.box is None or len(self._links.nodes) < _FEW:

@@ -104,6 +104,10 @@ class WalkingSearch:
                     stack.append(child)
         return list(found)
 
+    def overlapping(self, probe: Probe) -> list[Node] | None:
+        """Return every node that overlaps the item, None: the order alone does not tell."""
+        return None
+
     def covering_items(self, probe: Probe, own: Node | None) -> tuple[Item, ...]:
         """Return the items that cover the item, but that of its own node, in order of insertion."""
         return in_order(node for node in self.above(probe) if node is not own)

@@ -1,0 +1,22 @@
+"""Planted faults: a function whose source is changed in one place, for the time of a test."""
+
+from __future__ import annotations
+
+import inspect
+import textwrap
+from types import FunctionType
+
+import pytest
+
+
+def plant(patch: pytest.MonkeyPatch, function: object, right: str, wrong: str) -> None:
+    """Let a function run with one piece of its source replaced; it must be there once."""
+    assert isinstance(function, FunctionType)
+    source = textwrap.dedent(inspect.getsource(function))
+    assert source.count(right) == 1, f"{right!r} is not once in {function.__qualname__}"
+    # A method is compiled within a class, so that what it calls by super() is found.
+    namespace: dict[str, object] = dict(function.__globals__)
+    exec(compile(source.replace(right, wrong), f"<fault: {wrong}>", "exec"), namespace)
+    changed = namespace[function.__name__]
+    assert isinstance(changed, FunctionType)
+    patch.setattr(function, "__code__", changed.__code__)

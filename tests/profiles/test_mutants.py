@@ -1,0 +1,139 @@
+"""Planted faults of DoubleForest and CollectionService, each killed by the test named beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import product
+from typing import Any
+
+import pytest
+from hypothesis import Phase, settings
+from hypothesis.stateful import run_state_machine_as_test
+
+import posetlib as pl
+from posetlib.profiles import double_forest, node_tests, result_walks
+from posetlib.profiles.collection_service import CollectionService
+from tests.planting import plant
+from tests.profiles import test_collection_service, test_double_forest
+from tests.profiles.worlds import WORLDS
+
+Service = test_collection_service.Service
+
+
+def it_equals_the_set_based_computation() -> None:
+    worlds = [test_double_forest.no_twins(world) for world in WORLDS]
+    for world, semantics, preloaded in product(worlds, ("cover", "overlap"), (0, 0.5)):
+        for seed in range(3):
+            test_double_forest.drive(
+                world, semantics, {"lower": True, "upper": True}, preloaded, seed, 30
+            )
+
+
+def every_view_is_the_true_result() -> None:
+    run_state_machine_as_test(
+        Service,
+        settings=settings(
+            max_examples=60,
+            stateful_step_count=25,
+            derandomize=True,
+            database=None,
+            # A fault has only to be found, not to be made small.
+            phases=[Phase.generate],
+        ),
+    )
+
+
+def bounds_save_tests() -> None:
+    test_double_forest.test_bounds_never_take_more_tests()
+    test_double_forest.test_the_intersection_of_the_childrens_results_bounds_a_profile()
+
+
+#: What is wrong, the function, its source, the fault, and the test that kills it.
+FAULTS: dict[str, tuple[object, str, str, Callable[[], None]]] = {
+    "a query is bounded from below by its parent": (
+        pl.DoubleForest._result_of,
+        "lower = frozenset().union(*below)",
+        "lower = above or frozenset()",
+        it_equals_the_set_based_computation,
+    ),
+    "overlap takes the bounds of cover": (
+        pl.DoubleForest._result_of,
+        "forest is self._profiles and self._semantics == COVER",
+        "forest is self._profiles",
+        it_equals_the_set_based_computation,
+    ),
+    "the union of the children's results bounds a profile, as in the thesis": (
+        pl.DoubleForest._result_of,
+        "frozenset.intersection(frozenset(below[0]), *below[1:])",
+        "frozenset().union(*below)",
+        bounds_save_tests,
+    ),
+    "a removed filter stays in the other mapping": (
+        pl.DoubleForest._withdraw,
+        "other.extra.remove(node)",
+        "pass",
+        it_equals_the_set_based_computation,
+    ),
+    "a new filter is not entered into the other mapping": (
+        pl.DoubleForest._enter,
+        "other.extra.add(node)",
+        "pass",
+        it_equals_the_set_based_computation,
+    ),
+    "placeholders are seen": (
+        double_forest._active_items,
+        "len(node.interfaces) > 1 or _PLACEHOLDER not in node.interfaces",
+        "True",
+        it_equals_the_set_based_computation,
+    ),
+    "what lies below a match is lost": (
+        result_walks.closed_downwards,
+        "found.update(descendants(child))",
+        "pass",
+        it_equals_the_set_based_computation,
+    ),
+    "ranges that touch do not overlap": (
+        node_tests._meet,
+        "one.low > -other.minus_high",
+        "one.low >= -other.minus_high",
+        it_equals_the_set_based_computation,
+    ),
+    "what is in a collection already is sent again": (
+        CollectionService._note_net_effect,
+        "if bool(count) is not bool(before[name, uri]):",
+        "if count:",
+        every_view_is_the_true_result,
+    ),
+    "an object leaves a collection with the first of its matches": (
+        CollectionService._apply,
+        "count + (1 if step.adds else -1)",
+        "1 if step.adds else 0",
+        every_view_is_the_true_result,
+    ),
+    "a rule is taken back and its queries stay": (
+        CollectionService.forbid,
+        "self._apply(steps)",
+        "pass",
+        test_collection_service.test_a_rule_that_is_taken_back_takes_its_queries_with_it,
+    ),
+    "everybody may change every object": (
+        CollectionService._must_own,
+        "known.owner != owner",
+        "False",
+        every_view_is_the_true_result,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_the_fault_is_found(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    function, right, wrong, kill = FAULTS[name]
+    plant(monkeypatch, function, right, wrong)
+    finds: Any = pytest.raises((AssertionError, KeyError, pytest.fail.Exception))
+    with finds:
+        kill()
+
+
+@pytest.mark.parametrize("kill", {fault[-1] for fault in FAULTS.values()}, ids=lambda k: k.__name__)
+def test_without_a_fault_nothing_is_found(kill: Callable[[], None]) -> None:
+    kill()
