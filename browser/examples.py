@@ -44,6 +44,22 @@ I2: x in [20, 80]
 I3: x in [30, 50]
 """,
     ),
+    "merging": Example(
+        "Rectangles that merge, and come apart [T 8.5]",
+        """\
+I1: x in [0, 20] and y in [0, 30]
+I2: x in [20, 45] and y in [0, 30]
+I3: x in [45, 60] and y in [0, 30]
+I1: x in [70, 80] and y in [10, 40]
+I2: x in [78, 95] and y in [15, 45]
+I3: x in [10, 30] and y in [60, 75]
+I1: x in [40, 55] and y in [60, 75]
+I2: x in [5, 10] and y in [5, 10]
+I3: x in [75, 80] and y in [70, 95]
+I2: x in [12, 50] and y in [62, 73]
+- I2: x in [20, 45] and y in [0, 30]
+""",
+    ),
     "quotes": Example(
         "Stock quotes, with types and strings",
         """\

@@ -160,6 +160,12 @@ COMPARE: Final = "compare"
 COMPARISON: Final = "comparison"
 BARS: Final = "bars"
 
+#: Of the Merging page: perfect or not, the largest loss, whether to subsume, plane or graph.
+MERGING: Final = "merging"
+LOSS: Final = "loss"
+SUBSUME: Final = "subsume"
+DRAWN_AS: Final = "drawn_as"
+
 
 def run_example(name: str) -> dict[str, str]:
     """The id of the button that opens an example of a run."""

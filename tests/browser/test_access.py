@@ -10,7 +10,7 @@ from selenium.webdriver.common.keys import Keys
 from .driving import Visitor
 
 pytestmark = pytest.mark.needs("chromium")
-PAGES = ("", "match", "diff", "forwards", "network", "runs")
+PAGES = ("", "match", "diff", "forwards", "merging", "network", "runs")
 QUERY = "?from=generate&filters=40&operations=10&step=45&node=3"
 
 #: Every text that is seen, on what it stands: its contrast, and its size in pixels. What is
@@ -71,6 +71,7 @@ def opened(visitor: Visitor, address: str, path: str, query: str = QUERY) -> Non
     special = {
         "": "tables-fp",
         "diff": "diff-both",
+        "merging": "merging-after",
         "network": "network-map",
         "runs": "runs-witness",
     }
@@ -126,6 +127,7 @@ WANTED = {
     "match": ["match-notification", "match-match", "match-random", "match-search", "match-forward"],
     "diff": ["diff-a_step", "diff-b_step", "diff-search", "diff-export", "graph-diff-both"],
     "forwards": ["forwards-play", "forwards-source", "forwards-filter", "forwards-send"],
+    "merging": ["merging-loss", "merging-play", "graph-merging-before", "graph-merging-after"],
     "network": [
         *("network-seed", "network-script", "network-use_script", "network-play"),
         "graph-network-map",
@@ -144,7 +146,7 @@ def test_every_control_is_reached_and_shows_it(visitor: Visitor, address: str, p
     names = [each["name"] for each in stops]
     for wanted in ("Tables", "Runs", *(["Choose a file"] if sources else []), "Zoom in"):
         assert any(wanted in each for each in names), wanted
-    if path in ("", "match", "forwards", "network"):
+    if path in ("", "match", "forwards", "merging", "network"):
         assert "slider" in [each["role"] for each in stops]
     assert [each for each in stops if not each["ring"]] == []
 
