@@ -30,6 +30,7 @@ MARKS: Final[dict[str, tuple[str, str]]] = {
     "witness": ("!", "witness"),
     "merger": ("◆", "the merger that is meant"),
     "component": ("●", "a component of the merger"),
+    "mapped": ("⇄", "mapped to the chosen filter"),
     "covered": ("○", "covered by the merger, no component"),
 }
 # Of a box with text, in pixels at zoom 1: its least and greatest width, a character, a line.

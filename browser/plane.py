@@ -183,6 +183,8 @@ def _drawing(
         "width": 40,
         "height": 30,
         "text": False,
+        # Below this zoom the letters are larger.
+        "far": 0.7,
         "nodes": len(order),
         "edges": 0,
         "whole": True,

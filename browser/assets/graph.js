@@ -5,7 +5,8 @@
 
   const edges = window.posetlib.edges;
   const MARKS = { added: "good", matched: "good", removed: "bad", failed: "bad", moved: "move",
-                  changed: "warn", assumed: "warn", witness: "warn", merger: "move", component: "good", covered: "warn" };
+                  changed: "warn", assumed: "warn", witness: "warn", merger: "move", component: "good", covered: "warn",
+                  mapped: "move" };
   const state = { drawings: {}, node: null, query: "", serial: 0, moved: new WeakSet() };
 
   function colour(name) {
@@ -139,7 +140,7 @@
       { selector: "node.near", style: { "border-color": colour("accent"), opacity: 1 } },
       { selector: "node.picked", style: { "border-color": colour("accent"), "border-width": 8, "border-style": "solid", opacity: 1, "z-index": 10 } },
       /* Rectangles in the plane lie one within the other: they are seen through, the smaller ones on top. */
-      { selector: "node.rect", style: { shape: "rectangle", width: "data(w)", height: "data(h)", "background-opacity": "data(faint)", "background-color": colour("hue-0"), "font-size": 15,
+      { selector: "node.rect", style: { shape: "rectangle", width: "data(w)", height: "data(h)", "background-opacity": "data(faint)", "background-color": colour("hue-0"), "font-size": (n) => (n.cy().scratch("_far") ? 23 : 15),
         "border-width": 1.5, "border-color": colour("hue-0"), "z-index": "data(z)", "text-background-color": colour("surface"), "text-background-opacity": .85, "text-background-padding": 1 } },
       { selector: "node.merger-box", style: { "background-opacity": .06, "border-width": 3.5, "border-color": colour("move"), "text-valign": "top", "text-margin-y": 20 } },
       { selector: "node.inside", style: { events: "no", label: "", "border-width": 0 } },
@@ -148,7 +149,7 @@
       { selector: "node.rect.component, node.rect.merger", style: { "border-color": (n) => colour(n.hasClass("component") ? "good" : "move"), "background-color": (n) => colour(n.hasClass("component") ? "good" : "move") } },
       { selector: "node.rect.covered", style: { "border-color": colour("warn"), "background-color": colour("warn"), "border-style": "dotted" } },
       { selector: "node.rect.picked", style: { "border-color": colour("accent"), "border-width": 6, "border-style": "solid" } },
-      { selector: "node.tick", style: { events: "no", width: 1, height: 1, "background-opacity": 0, "border-width": 0, "font-size": 16, color: text } }
+      { selector: "node.tick", style: { events: "no", width: 1, height: 1, "background-opacity": 0, "border-width": 0, "font-size": (n) => (n.cy().scratch("_far") ? 24 : 16), color: text } }
     );
     return style;
   }

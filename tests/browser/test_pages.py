@@ -572,7 +572,7 @@ class TestTheFrame:
         assert ground() == first
 
     @pytest.mark.parametrize(
-        "path", ["", "match", "diff", "forwards", "merging", "network", "runs"]
+        "path", ["", "match", "diff", "forwards", "merging", "context", "network", "runs"]
     )
     def test_nothing_overflows_at_1024_pixels(
         self, visitor: Visitor, address: str, path: str
