@@ -29,6 +29,10 @@ MARKS: Final[dict[str, tuple[str, str]]] = {
     "assumed": ("?", "left when the bound was reached, counts as matched"),
     "unvisited": ("·", "not visited"),
     "witness": ("!", "witness"),
+    "merger": ("◆", "the merger that is meant"),
+    "component": ("●", "a component of the merger"),
+    "mapped": ("⇄", "mapped to the chosen filter"),
+    "covered": ("○", "covered by the merger, no component"),
 }
 # Of a box with text, in pixels at zoom 1: its least and greatest width, a character, a line.
 _WIDTHS: Final = (110, 230)

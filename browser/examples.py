@@ -86,6 +86,36 @@ I3: x in [30, 50]
             ),
         ),
     ),
+    "merging": Example(
+        "Rectangles that merge, and come apart (Tarkoma's thesis, section 8.5)",
+        """\
+I1: x in [0, 20] and y in [0, 30]
+I2: x in [20, 45] and y in [0, 30]
+I3: x in [45, 60] and y in [0, 30]
+I1: x in [70, 80] and y in [10, 40]
+I2: x in [78, 95] and y in [15, 45]
+I3: x in [10, 30] and y in [60, 75]
+I1: x in [40, 55] and y in [60, 75]
+I2: x in [5, 10] and y in [5, 10]
+I3: x in [75, 80] and y in [70, 95]
+I2: x in [12, 50] and y in [62, 73]
+- I2: x in [20, 45] and y in [0, 30]
+""",
+        (
+            "An empty table. The page Merging shows the root set before merging, and after it.",
+            "I1 asks for a rectangle: one root.",
+            "I2 asks for the one to its right. They differ in x alone, and merge exactly.",
+            "I3 asks for the next one: the merger has three components.",
+            "I1 asks for a rectangle apart from these: a root of its own.",
+            "I2's rectangle differs in both attributes: no merger is exact, and a hull is wider.",
+            "I3 asks for a rectangle above: another root.",
+            "I1 asks for one beside it. Their exact union is two ranges of x.",
+            "I2 asks for a small rectangle inside the first: it is covered, and no root.",
+            "I3 asks for a rectangle that lies by itself.",
+            "I2's rectangle reaches across the gap between two others: neither covers it.",
+            "I2 takes back the middle one. The merger is dissolved, and the rest merged again.",
+        ),
+    ),
     "quotes": Example(
         "Stock quotes, with types and strings",
         """\

@@ -192,10 +192,28 @@ COMPARE: Final = "compare"
 COMPARISON: Final = "comparison"
 BARS: Final = "bars"
 
+#: Of the Merging page: perfect or not, the largest loss, whether to subsume, plane or graph.
+MERGING: Final = "merging"
+LOSS: Final = "loss"
+SUBSUME: Final = "subsume"
+DRAWN_AS: Final = "drawn_as"
+
+#: Of the Context page: cover or overlap; whether the mappings are right; a change by hand.
+SEMANTICS: Final = "semantics"
+AGREEMENT: Final = "agreement"
+COLLECTIONS: Final = "collections"
+HAND_KIND: Final = "hand_kind"
+HAND_NAME: Final = "hand_name"
+
 
 def run_example(name: str) -> dict[str, str]:
     """The id of the button that opens an example of a run."""
     return {"type": "run-example", "name": name}
+
+
+def context_example(name: str) -> dict[str, str]:
+    """The id of the button that opens an example of profiles and queries."""
+    return {"type": "context-example", "name": name}
 
 
 def side(name: str, part: str) -> str:

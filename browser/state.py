@@ -15,6 +15,8 @@ from urllib.parse import parse_qsl, urlencode
 
 from browser.cache import Cache
 from browser.config import Config
+from browser.context.run import ContextRun
+from browser.context.script import CONTEXTS, read_changes
 from browser.directories import read_table, read_workload
 from browser.examples import EXAMPLES
 from browser.generating import generate, parameters_from
@@ -125,6 +127,7 @@ class Library:
         self._series: Cache[list[Series]] = Cache(limits.stories)
         self._runs: Cache[Run] = Cache(limits.runs)
         self._counts: Cache[list[Counts]] = Cache(limits.runs)
+        self._contexts: Cache[ContextRun] = Cache(limits.runs)
 
     def keep(self, files: Sequence[tuple[str, bytes]]) -> str:
         """Keep a document, and return the key to find it by."""
@@ -210,6 +213,24 @@ class Library:
         """Return what a run costs with every algorithm, and the other settings as they are."""
         common = replace(settings, algorithm="")
         return self._counts.made((source, common), lambda: counts_of(self.script(source), settings))
+
+    def context_text(self, source: str) -> str:
+        """Return the text of profiles and queries, of "example:NAME" or as ``keep_run`` has it."""
+        kind, _, name = source.partition(":")
+        if kind == "example" and name in CONTEXTS:
+            return CONTEXTS[name].text
+        if kind == "example":
+            raise SourceError(f"there is no example {name[:40]!r}")
+        return self.run_text(source)
+
+    def context(self, source: str, semantics: str) -> ContextRun:
+        """Return profiles and queries with all changes; SourceError says why there are none."""
+        return self._contexts.made(
+            (source, semantics),
+            lambda: ContextRun(
+                read_changes(self.context_text(source), self.config.limits), semantics
+            ),
+        )
 
     def story(self, recipe: Mapping[str, str]) -> Story:
         """Return the story of a recipe; SourceError says why there is none."""

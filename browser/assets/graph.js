@@ -5,7 +5,8 @@
 
   const edges = window.posetlib.edges;
   const MARKS = { added: "good", matched: "good", removed: "bad", failed: "bad", moved: "move", relinked: "move",
-                  changed: "warn", assumed: "warn", witness: "warn" };
+                  changed: "warn", assumed: "warn", witness: "warn", merger: "move", component: "good", covered: "warn",
+                  mapped: "move" };
   const state = { drawings: {}, node: null, query: "", only: "", brushed: null, serial: 0, moved: new WeakSet() };
 
   function colour(name) {
@@ -144,7 +145,18 @@
       { selector: "node.near", style: { "border-color": colour("accent"), opacity: 1 } },
       { selector: "node.walked", style: { "border-color": colour("focus"), "border-width": 4 } },
       { selector: "node.walking", style: { "border-color": colour("focus"), "border-width": 11, "z-index": 11 } },
-      { selector: "node.picked", style: { "border-color": colour("accent"), "border-width": 8, "border-style": "solid", opacity: 1, "z-index": 10 } }
+      { selector: "node.picked", style: { "border-color": colour("accent"), "border-width": 8, "border-style": "solid", opacity: 1, "z-index": 10 } },
+      /* Rectangles in the plane lie one within the other: they are seen through, the smaller ones on top. */
+      { selector: "node.rect", style: { shape: "rectangle", width: "data(w)", height: "data(h)", "background-opacity": "data(faint)", "background-color": colour("hue-0"), "font-size": (n) => (n.cy().scratch("_far") ? 23 : 15),
+        "border-width": 1.5, "border-color": colour("hue-0"), "z-index": "data(z)", "text-background-color": colour("surface"), "text-background-opacity": .85, "text-background-padding": 1 } },
+      { selector: "node.merger-box", style: { "background-opacity": .06, "border-width": 3.5, "border-color": colour("move"), "text-valign": "top", "text-margin-y": 20 } },
+      { selector: "node.inside", style: { events: "no", label: "", "border-width": 0 } },
+      { selector: "node.frame", style: { events: "no", "background-opacity": 1, "background-color": colour("surface"), "border-color": colour("control"), "border-width": 1 } },
+      { selector: "node.rect.component, node.rect.covered, node.rect.merger", style: { "border-width": 4 } },
+      { selector: "node.rect.component, node.rect.merger", style: { "border-color": (n) => colour(n.hasClass("component") ? "good" : "move"), "background-color": (n) => colour(n.hasClass("component") ? "good" : "move") } },
+      { selector: "node.rect.covered", style: { "border-color": colour("warn"), "background-color": colour("warn"), "border-style": "dotted" } },
+      { selector: "node.rect.picked", style: { "border-color": colour("accent"), "border-width": 6, "border-style": "solid" } },
+      { selector: "node.tick", style: { events: "no", width: 1, height: 1, "background-opacity": 0, "border-width": 0, "font-size": (n) => (n.cy().scratch("_far") ? 24 : 16), color: text } }
     );
     return style;
   }
@@ -294,7 +306,7 @@
     cy.autounselectify(true);
     cy.boxSelectionEnabled(false);
     cy.on("tap", "node", (event) => {
-      const number = Number(event.target.id());
+      const number = numberOf(event.target);
       if (Number.isInteger(number)) window.dash_clientside.set_props(pageOf(panel) + "-node", { data: number });
     });
     cy.on("dbltap", "node", (event) => askToFold(panel, event.target));
@@ -312,9 +324,14 @@
     observer.observe(cy.container());
   }
 
+  /* A filter of several rectangles is several elements, with one number. */
+  function numberOf(node) {
+    return Number(node.data("number") || node.id());
+  }
+
   function askToFold(panel, node) {
     const number = Number(node.id());
-    if (!Number.isInteger(number) || node.is(".broker, .client")) return;
+    if (!Number.isInteger(number) || node.is(".broker, .client, .rect")) return;
     request([panel], number, node.hasClass("folded") ? "unfold" : "fold");
   }
 
@@ -378,6 +395,7 @@
     cy.batch(() => {
       cy.elements(".picked, .near").removeClass("picked near");
       node.addClass("picked");
+      if (node.is(".rect")) cy.nodes("[number = " + state.node + "]").not(".inside").addClass("picked");
       if (node.is(".broker, .client")) return;  // whose neighbours are seen as it is
       node.connectedEdges().addClass("near");
       if (node.nonempty()) neighbours(cy, panel, node).addClass("near");

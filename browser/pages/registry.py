@@ -5,7 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
-from browser.pages import diff, forwards, match, network, plane, runs, statistics, tables
+from browser.pages import (
+    context,
+    diff,
+    forwards,
+    match,
+    merging,
+    network,
+    plane,
+    runs,
+    statistics,
+    tables,
+)
 from browser.state import Library
 
 __all__ = ["PAGES", "Page"]
@@ -27,6 +38,8 @@ PAGES: Final = (
     Page("/diff", "Diff", diff.layout, diff.register),
     Page("/forwards", "Forwards", forwards.layout, forwards.register),
     Page("/statistics", "Statistics", statistics.layout, statistics.register),
+    Page("/merging", "Merging", merging.layout, merging.register),
+    Page("/context", "Context", context.layout, context.register),
     Page("/network", "Network", network.layout, network.register),
     Page("/runs", "Runs", runs.layout, runs.register),
 )

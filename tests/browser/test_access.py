@@ -10,7 +10,10 @@ from selenium.webdriver.common.keys import Keys
 from .driving import Visitor
 
 pytestmark = pytest.mark.needs("chromium")
-PAGES = ("", "plane", "match", "diff", "forwards", "statistics", "network", "runs")
+PAGES = (
+    *("", "plane", "match", "diff", "forwards", "merging", "context", "statistics", "network"),
+    "runs",
+)
 QUERY = "?from=generate&filters=40&operations=10&step=45&node=3"
 
 #: Every text that is seen, on what it stands: its contrast, and its size in pixels. What is
@@ -75,6 +78,8 @@ def opened(visitor: Visitor, address: str, path: str, query: str = QUERY) -> Non
         "": "tables-fp",
         "plane": "plane-graph",
         "diff": "diff-both",
+        "merging": "merging-after",
+        "context": "context-queries",
         "network": "network-map",
         "runs": "runs-witness",
     }
@@ -117,7 +122,7 @@ def tabbed(visitor: Visitor) -> list[dict[str, Any]]:
 
 
 COMMON = ["theme"]
-#: The panel with the source of the filters, which the Network page has no use for.
+#: The panel with the source of the filters, which pages with a text of their own have no use for.
 SOURCES = ["toggle-sources", "generate-filters", "generate", "typed", "use-typed"]
 WANTED = {
     "": [
@@ -132,6 +137,11 @@ WANTED = {
     "match": ["match-notification", "match-match", "match-random", "match-search", "match-forward"],
     "diff": ["diff-a_step", "diff-b_step", "diff-search", "diff-export", "graph-diff-both"],
     "forwards": ["forwards-play", "forwards-source", "forwards-filter", "forwards-send"],
+    "merging": ["merging-loss", "merging-play", "graph-merging-before", "graph-merging-after"],
+    "context": [
+        *("context-script", "context-use_script", "context-play", "context-hand_filter"),
+        *("graph-context-queries", "graph-context-profiles"),
+    ],
     "network": [
         *("network-seed", "network-script", "network-use_script", "network-play"),
         "graph-network-map",
@@ -145,12 +155,12 @@ def test_every_control_is_reached_and_shows_it(visitor: Visitor, address: str, p
     opened(visitor, address, path)
     stops = tabbed(visitor)
     reached = [each["id"] for each in stops]
-    sources = SOURCES if path != "network" else []
+    sources = SOURCES if path not in ("context", "network") else []
     assert [each for each in COMMON + sources + WANTED[path] if each not in reached] == []
     names = [each["name"] for each in stops]
     for wanted in ("Tables", "Runs", *(["Choose a file"] if sources else []), "Match"):
         assert any(wanted in each for each in names), wanted
-    if path in ("", "match", "forwards", "network"):
+    if path in ("", "match", "forwards", "merging", "context", "network"):
         assert "slider" in [each["role"] for each in stops]
     assert [each for each in stops if not each["ring"]] == []
 

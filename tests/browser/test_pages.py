@@ -574,7 +574,9 @@ class TestTheFrame:
         visitor.click("#theme")
         assert ground() == first
 
-    @pytest.mark.parametrize("path", ["", "match", "diff", "forwards", "network", "runs"])
+    @pytest.mark.parametrize(
+        "path", ["", "match", "diff", "forwards", "merging", "context", "network", "runs"]
+    )
     def test_nothing_overflows_at_1024_pixels(
         self, visitor: Visitor, address: str, path: str
     ) -> None:
