@@ -12,7 +12,7 @@ from browser import ids
 from browser.config import Limits
 from browser.context.run import SEMANTICS, ContextRun, Moment, Shelf, drawings
 from browser.context.script import CONTEXTS, PROFILES, QUERIES, with_line
-from browser.elements import counted, short
+from browser.elements import counted
 from browser.listing import Cell, code, listing, pick
 from browser.pages import parts
 from browser.pages.stepping import (
@@ -21,6 +21,7 @@ from browser.pages.stepping import (
     register_memory,
     register_transport,
 )
+from browser.shortening import short
 from browser.sources import SourceError
 from browser.state import Library
 
