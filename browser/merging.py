@@ -13,6 +13,7 @@ import posetlib as pl
 from browser.cache import Cache
 from browser.config import Limits
 from browser.elements import counted
+from browser.folds import Folds
 from browser.graph import NO_FOLDS, Graph, Node
 from browser.picture import graph_drawing
 from browser.sources import SourceError
@@ -260,7 +261,11 @@ def marks_for(merged: Merged, chosen: int | None) -> dict[int, list[str]]:
 
 
 def before_and_after(
-    story: Story, merged: Merged, chosen: int | None, limits: Limits
+    story: Story,
+    merged: Merged,
+    chosen: int | None,
+    limits: Limits,
+    folds: Folds = NO_FOLDS,
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the roots, and what is sent with the roots that it is made of, as drawings."""
     table = story.frame(shown_as(), merged.step).graph
@@ -286,7 +291,7 @@ def before_and_after(
     }
     before = graph_drawing(roots, limits, NO_FOLDS, palette=story.palette, marks=marks, ratio=0.95)
     after = graph_drawing(
-        sent, limits, NO_FOLDS, palette=story.palette, marks=marks, notes=notes, ratio=0.95
+        sent, limits, folds, palette=story.palette, marks=marks, notes=notes, ratio=0.95
     )
     return told(merged, before, after)
 

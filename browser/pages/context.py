@@ -13,6 +13,7 @@ from browser.config import Limits
 from browser.context.run import SEMANTICS, ContextRun, Moment, Shelf, drawings
 from browser.context.script import CONTEXTS, PROFILES, QUERIES, with_line
 from browser.elements import counted, short
+from browser.folds import read_folds
 from browser.listing import Cell, code, listing, pick
 from browser.pages import parts
 from browser.pages.stepping import (
@@ -84,12 +85,8 @@ def layout(library: Library, _recipe: dict[str, str], view: dict[str, str]) -> C
                                 [
                                     html.Div(
                                         [
-                                            parts.graph_panel(
-                                                _PANELS[QUERIES], "Queries", fold=False
-                                            ),
-                                            parts.graph_panel(
-                                                _PANELS[PROFILES], "Profiles", fold=False
-                                            ),
+                                            parts.graph_panel(_PANELS[QUERIES], "Queries"),
+                                            parts.graph_panel(_PANELS[PROFILES], "Profiles"),
                                         ],
                                         className="grid pair",
                                     ),
@@ -107,7 +104,7 @@ def layout(library: Library, _recipe: dict[str, str], view: dict[str, str]) -> C
             *parts.stores(
                 NAME,
                 {"source": source, "semantics": semantics},
-                {ids.NODE: view.get(_at(ids.NODE), "")},
+                {each: view.get(_at(each), "") for each in (ids.NODE, ids.FOLDS)},
             ),
         ],
         className="own-source",
@@ -327,11 +324,12 @@ def register(app: Dash, library: Library) -> None:
         Input(_at(ids.HERE), "data"),
         Input(_at(ids.STEP), "value"),
         Input(_at(ids.NODE), "data"),
+        Input(_at(ids.FOLDS), "data"),
     )
-    def show(here: Any, step: Any, chosen: Any) -> Any:
+    def show(here: Any, step: Any, chosen: Any, folds: Any) -> Any:
         run = library.context(here["source"], here["semantics"])
         moment = run.at(step or 0)
-        made = drawings(run, moment, chosen, limits)
+        made = drawings(run, moment, chosen, limits, read_folds(folds))
         return (
             # The page asks whether what is drawn is what the slider says.
             {_PANELS[side]: {**each, "step": step or 0} for side, each in made.items()},

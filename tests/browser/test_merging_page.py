@@ -7,6 +7,7 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
+from selenium.webdriver.common.keys import Keys
 
 import posetlib as pl
 from browser import plane
@@ -372,5 +373,5 @@ class TestInTheBrowser:
         visitor.draws("merging-after", 4, 0)
         visitor.open(f"{address}/merging?from=text&text=a:+x+in+[0,+5]%0Ab:+x+in+[5,+9]")
         visitor.draws("merging-after", 3, 2)
-        visitor.press("#merging-rows button", "\ue007")
+        visitor.press("#merging-rows button", Keys.ENTER)
         visitor.sees("#merging-detail", "loses nothing")
