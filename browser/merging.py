@@ -39,6 +39,8 @@ __all__ = [
 DEFAULT_LOSS: Final = 30.0
 # Steps of one follower whose results are kept, so that a step back is quick.
 _KEPT: Final = 64
+# Steps before the one asked for that are kept when all is worked out anew.
+_BACK: Final = 16
 
 
 class Merging(NamedTuple):
@@ -189,6 +191,12 @@ class Follower:
     def _made(self, step: int) -> Merged:
         if self._player.position > step:
             self._restart()
+            # Who goes one step back often goes further: those steps are kept on the way.
+            for earlier in range(max(step - _BACK, 0), step):
+                self._kept.put(earlier, self._advanced(earlier))
+        return self._advanced(step)
+
+    def _advanced(self, step: int) -> Merged:
         while self._player.position < step:
             self._news = ([], [])
             self._player.forward()

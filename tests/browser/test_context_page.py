@@ -154,6 +154,9 @@ class TestTheRun:
 
     def test_what_is_open_again_begins_anew(self) -> None:
         run = run_of("query q: x < 5\nprofile p: x = 3\nclose q\nquery q: x < 4")
+        (closed,) = run.at(3).shelves
+        assert (closed.members, closed.removed, closed.notes) == ((), ("p",), 2)
+        assert not closed.is_open
         (shelf,) = run.at(4).shelves
         assert (shelf.members, shelf.notes, shelf.is_open) == (("p",), 1, True)
 

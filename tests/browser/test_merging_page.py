@@ -104,7 +104,7 @@ class TestTheFollower:
         story = generated(filters=30, operations=10, seed=5)
         straight, zigzag = Follower(story, ROUGH), Follower(story, ROUGH)
         wanted = [straight.at(step) for step in range(len(story) + 1)]
-        for step in (50, 3, 20, 19, 50, 0, 33):
+        for step in (50, 3, 20, 19, 50, 30, 29, 15, 14, 0, 33):
             found = zigzag.at(step)
             assert found.groups == wanted[step].groups
             assert (found.added, found.gone) == (wanted[step].added, wanted[step].gone)
@@ -351,6 +351,15 @@ class TestInTheBrowser:
         # The address opens the same view.
         visitor.driver.refresh()
         visitor.sees("#merging-detail", "Estimated loss 22 %")
+
+    def test_each_rectangle_of_a_filter_leads_to_it(self, visitor: Visitor, address: str) -> None:
+        visitor.open(f"{address}/merging?from=example&example=merging&step=11")
+        group = example(11, Merging()).group_of(1)
+        assert group is not None
+        visitor.tap("merging-after", f"{group.number} part 1")
+        visitor.sees("#merging-detail", "2 components")
+        for each in (f"{group.number}", f"{group.number} part 1"):
+            assert "picked" in visitor.classes("merging-after", each)
 
     def test_perfect_imperfect_and_the_bound(self, visitor: Visitor, address: str) -> None:
         visitor.open(f"{address}/merging{self.QUERY}")
