@@ -112,52 +112,13 @@ def layout(library: Library, _recipe: dict[str, str], view: dict[str, str]) -> C
 
 
 def _the_text(text: str, limits: Limits) -> Component:
-    return html.Section(
-        [
-            html.H2("Profiles and queries"),
-            html.Label(
-                [
-                    html.Span("One change a line", className="visually-hidden"),
-                    dcc.Textarea(id=_at(ids.SCRIPT), value=text, spellCheck=False),
-                ]
-            ),
-            html.Div(
-                html.Button("Use this", id=_at(ids.USE_SCRIPT), className="primary"),
-                className="row spaced",
-            ),
-            html.Details(
-                [
-                    html.Summary("Examples"),
-                    html.Ul(
-                        [
-                            html.Li(
-                                html.Button(
-                                    each.title, id=ids.context_example(name), className="link"
-                                )
-                            )
-                            for name, each in CONTEXTS.items()
-                        ],
-                        className="plain",
-                    ),
-                ],
-                open=True,
-            ),
-            html.Details(
-                [
-                    html.Summary("What a line can be"),
-                    html.Dl(
-                        [
-                            each
-                            for line, words in _HELP
-                            for each in (html.Dt(html.Code(line)), html.Dd(words))
-                        ],
-                        className="stacked",
-                    ),
-                    html.P(f"Up to {limits.operations:,} changes.", className="muted"),
-                ]
-            ),
-        ],
-        className="card the-run",
+    return parts.script_card(
+        NAME,
+        text,
+        words=("Profiles and queries", "One change a line", "Use this"),
+        examples=[(ids.context_example(name), each.title) for name, each in CONTEXTS.items()],
+        lines=_HELP,
+        limits=f"Up to {limits.operations:,} changes.",
     )
 
 
