@@ -13,6 +13,7 @@ import posetlib as pl
 from browser.cache import Cache
 from browser.config import Limits
 from browser.elements import counted
+from browser.folds import Folds
 from browser.graph import NO_FOLDS, Graph, Node
 from browser.picture import graph_drawing
 from browser.sources import SourceError
@@ -38,6 +39,8 @@ __all__ = [
 DEFAULT_LOSS: Final = 30.0
 # Steps of one follower whose results are kept, so that a step back is quick.
 _KEPT: Final = 64
+# Steps before the one asked for that are kept when all is worked out anew.
+_BACK: Final = 16
 
 
 class Merging(NamedTuple):
@@ -188,6 +191,12 @@ class Follower:
     def _made(self, step: int) -> Merged:
         if self._player.position > step:
             self._restart()
+            # Who goes one step back often goes further: those steps are kept on the way.
+            for earlier in range(max(step - _BACK, 0), step):
+                self._kept.put(earlier, self._advanced(earlier))
+        return self._advanced(step)
+
+    def _advanced(self, step: int) -> Merged:
         while self._player.position < step:
             self._news = ([], [])
             self._player.forward()
@@ -260,7 +269,11 @@ def marks_for(merged: Merged, chosen: int | None) -> dict[int, list[str]]:
 
 
 def before_and_after(
-    story: Story, merged: Merged, chosen: int | None, limits: Limits
+    story: Story,
+    merged: Merged,
+    chosen: int | None,
+    limits: Limits,
+    folds: Folds = NO_FOLDS,
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the roots, and what is sent with the roots that it is made of, as drawings."""
     table = story.frame(shown_as(), merged.step).graph
@@ -286,7 +299,7 @@ def before_and_after(
     }
     before = graph_drawing(roots, limits, NO_FOLDS, palette=story.palette, marks=marks, ratio=0.95)
     after = graph_drawing(
-        sent, limits, NO_FOLDS, palette=story.palette, marks=marks, notes=notes, ratio=0.95
+        sent, limits, folds, palette=story.palette, marks=marks, notes=notes, ratio=0.95
     )
     return told(merged, before, after)
 

@@ -6,6 +6,7 @@ import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any, Final
 
 import posetlib as pl
@@ -13,6 +14,7 @@ from browser.cache import Cache
 from browser.config import Limits
 from browser.context.script import PROFILES, QUERIES, Change
 from browser.elements import counted
+from browser.folds import Folds
 from browser.graph import NO_FOLDS, Graph, Node
 from browser.picture import chips, graph_drawing
 from browser.sources import SourceError
@@ -255,7 +257,11 @@ class _Played:
 
 
 def drawings(
-    run: ContextRun, moment: Moment, chosen: int | None, limits: Limits
+    run: ContextRun,
+    moment: Moment,
+    chosen: int | None,
+    limits: Limits,
+    folds: Mapping[str, Folds] = MappingProxyType({}),
 ) -> dict[str, dict[str, Any]]:
     """Return both forests as drawings; what is mapped to the chosen filter is marked."""
     marks: dict[int, list[str]] = {number: ["added"] for number in moment.added}
@@ -264,7 +270,9 @@ def drawings(
     made = {}
     for side, graph in moment.graphs.items():
         here = {number: some for number, some in marks.items() if number in graph.nodes}
-        drawn = graph_drawing(graph, limits, NO_FOLDS, palette=run.palette, marks=here, ratio=0.95)
+        drawn = graph_drawing(
+            graph, limits, folds.get(side, NO_FOLDS), palette=run.palette, marks=here, ratio=0.95
+        )
         mapped = {pair[side == QUERIES] for pair in moment.queries_of}
         drawn["title"] = "Queries" if side == QUERIES else "Profiles"
         drawn["stats"] = (

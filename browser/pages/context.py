@@ -13,6 +13,7 @@ from browser.config import Limits
 from browser.context.run import SEMANTICS, ContextRun, Moment, Shelf, drawings
 from browser.context.script import CONTEXTS, PROFILES, QUERIES, with_line
 from browser.elements import counted
+from browser.folds import read_folds
 from browser.listing import Cell, code, listing, pick
 from browser.pages import parts
 from browser.pages.stepping import (
@@ -85,12 +86,8 @@ def layout(library: Library, _recipe: dict[str, str], view: dict[str, str]) -> C
                                 [
                                     html.Div(
                                         [
-                                            parts.graph_panel(
-                                                _PANELS[QUERIES], "Queries", fold=False
-                                            ),
-                                            parts.graph_panel(
-                                                _PANELS[PROFILES], "Profiles", fold=False
-                                            ),
+                                            parts.graph_panel(_PANELS[QUERIES], "Queries"),
+                                            parts.graph_panel(_PANELS[PROFILES], "Profiles"),
                                         ],
                                         className="grid pair",
                                     ),
@@ -108,7 +105,7 @@ def layout(library: Library, _recipe: dict[str, str], view: dict[str, str]) -> C
             *parts.stores(
                 NAME,
                 {"source": source, "semantics": semantics},
-                {ids.NODE: view.get(_at(ids.NODE), "")},
+                {each: view.get(_at(each), "") for each in (ids.NODE, ids.FOLDS)},
             ),
         ],
         className="own-source",
@@ -116,52 +113,13 @@ def layout(library: Library, _recipe: dict[str, str], view: dict[str, str]) -> C
 
 
 def _the_text(text: str, limits: Limits) -> Component:
-    return html.Section(
-        [
-            html.H2("Profiles and queries"),
-            html.Label(
-                [
-                    html.Span("One change a line", className="visually-hidden"),
-                    dcc.Textarea(id=_at(ids.SCRIPT), value=text, spellCheck=False),
-                ]
-            ),
-            html.Div(
-                html.Button("Use this", id=_at(ids.USE_SCRIPT), className="primary"),
-                className="row spaced",
-            ),
-            html.Details(
-                [
-                    html.Summary("Examples"),
-                    html.Ul(
-                        [
-                            html.Li(
-                                html.Button(
-                                    each.title, id=ids.context_example(name), className="link"
-                                )
-                            )
-                            for name, each in CONTEXTS.items()
-                        ],
-                        className="plain",
-                    ),
-                ],
-                open=True,
-            ),
-            html.Details(
-                [
-                    html.Summary("What a line can be"),
-                    html.Dl(
-                        [
-                            each
-                            for line, words in _HELP
-                            for each in (html.Dt(html.Code(line)), html.Dd(words))
-                        ],
-                        className="stacked",
-                    ),
-                    html.P(f"Up to {limits.operations:,} changes.", className="muted"),
-                ]
-            ),
-        ],
-        className="card the-run",
+    return parts.script_card(
+        NAME,
+        text,
+        words=("Profiles and queries", "One change a line", "Use this"),
+        examples=[(ids.context_example(name), each.title) for name, each in CONTEXTS.items()],
+        lines=_HELP,
+        limits=f"Up to {limits.operations:,} changes.",
     )
 
 
@@ -328,11 +286,12 @@ def register(app: Dash, library: Library) -> None:
         Input(_at(ids.HERE), "data"),
         Input(_at(ids.STEP), "value"),
         Input(_at(ids.NODE), "data"),
+        Input(_at(ids.FOLDS), "data"),
     )
-    def show(here: Any, step: Any, chosen: Any) -> Any:
+    def show(here: Any, step: Any, chosen: Any, folds: Any) -> Any:
         run = library.context(here["source"], here["semantics"])
         moment = run.at(step or 0)
-        made = drawings(run, moment, chosen, limits)
+        made = drawings(run, moment, chosen, limits, read_folds(folds))
         return (
             # The page asks whether what is drawn is what the slider says.
             {_PANELS[side]: {**each, "step": step or 0} for side, each in made.items()},

@@ -11,6 +11,8 @@ from browser import ids
 from browser import merging_plane as plane
 from browser.cache import Cache
 from browser.elements import counted
+from browser.folds import read_folds
+from browser.graph import NO_FOLDS
 from browser.listing import Cell, code, listing, muted, pick
 from browser.merging import (
     DEFAULT_LOSS,
@@ -285,10 +287,18 @@ def register(app: Dash, library: Library) -> None:
         Input(_at(ids.NODE), "data"),
         *(Input(_at(each), "value") for each in controls),
         Input(_at(ids.DRAWN_AS), "value"),
+        Input(_at(ids.FOLDS), "data"),
         prevent_initial_call="initial_duplicate",
     )
     def show(
-        recipe: Any, step: Any, chosen: Any, kind: Any, loss: Any, subsume: Any, drawn_as: Any
+        recipe: Any,
+        step: Any,
+        chosen: Any,
+        kind: Any,
+        loss: Any,
+        subsume: Any,
+        drawn_as: Any,
+        folds: Any,
     ) -> Any:
         try:
             settings = merging_from(kind, loss, subsume)
@@ -304,7 +314,9 @@ def register(app: Dash, library: Library) -> None:
         }
         shown = plane_of(story.number) if drawn_as != "graph" else None
         drawings = (
-            before_and_after(story, merged, chosen, limits)
+            before_and_after(
+                story, merged, chosen, limits, read_folds(folds).get("after", NO_FOLDS)
+            )
             if shown is None
             else plane.before_and_after(shown, merged, chosen)
         )

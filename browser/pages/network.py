@@ -208,55 +208,15 @@ def follow_options(run: Run) -> list[dict[str, str]]:
 
 
 def _the_run(text: str, limits: Limits) -> Component:
-    return html.Section(
-        [
-            html.H2("The run"),
-            html.Label(
-                [
-                    html.Span("One operation a line", className="visually-hidden"),
-                    dcc.Textarea(id=_at(ids.SCRIPT), value=text, spellCheck=False),
-                ]
-            ),
-            html.Div(
-                html.Button("Run this", id=_at(ids.USE_SCRIPT), className="primary"),
-                className="row spaced",
-            ),
-            html.Details(
-                [
-                    html.Summary("Examples"),
-                    html.Ul(
-                        [
-                            html.Li(
-                                html.Button(each.title, id=ids.run_example(name), className="link")
-                            )
-                            for name, each in RUNS.items()
-                        ],
-                        className="plain",
-                    ),
-                ],
-                open=True,
-            ),
-            html.Details(
-                [
-                    html.Summary("What a line can be"),
-                    html.Dl(
-                        [
-                            each
-                            for line, words in _HELP
-                            for each in (html.Dt(html.Code(line)), html.Dd(words))
-                        ],
-                        className="stacked",
-                    ),
-                    html.P(
-                        f"Up to {limits.brokers:,} brokers, {limits.clients:,} clients, "
-                        f"{limits.operations:,} operations and {limits.deliveries:,} messages. At "
-                        "the end all that is under way is delivered.",
-                        className="muted",
-                    ),
-                ]
-            ),
-        ],
-        className="card the-run",
+    return parts.script_card(
+        NAME,
+        text,
+        words=("The run", "One operation a line", "Run this"),
+        examples=[(ids.run_example(name), each.title) for name, each in RUNS.items()],
+        lines=_HELP,
+        limits=f"Up to {limits.brokers:,} brokers, {limits.clients:,} clients, "
+        f"{limits.operations:,} operations and {limits.deliveries:,} messages. At the end all that "
+        "is under way is delivered.",
     )
 
 

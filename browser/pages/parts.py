@@ -34,6 +34,7 @@ __all__ = [
     "one_of",
     "pick_button",
     "picks",
+    "script_card",
     "search_box",
     "signs",
     "stores",
@@ -445,6 +446,47 @@ def _fault(page: str, place: int, fault: Fault) -> Component:
             html.Div(words),
         ],
         className="witness",
+    )
+
+
+def script_card(
+    page: str,
+    text: str,
+    *,
+    words: tuple[str, str, str],
+    examples: Iterable[tuple[dict[str, str], str]],
+    lines: Iterable[tuple[str, str]],
+    limits: str,
+) -> Component:
+    """Return the card of a page that has a text of its own in the place of the source.
+
+    ``words`` are its heading, the name of the text, and what the button says; ``examples`` the ids
+    of their buttons with titles; ``lines`` what a line can be, each with what it does.
+    """
+    heading, label, button = words
+    shown = [html.Li(html.Button(title, id=id_, className="link")) for id_, title in examples]
+    known = [each for line, means in lines for each in (html.Dt(html.Code(line)), html.Dd(means))]
+    return card(
+        heading,
+        html.Label(
+            [
+                html.Span(label, className="visually-hidden"),
+                dcc.Textarea(id=ids.at(page, ids.SCRIPT), value=text, spellCheck=False),
+            ]
+        ),
+        html.Div(
+            html.Button(button, id=ids.at(page, ids.USE_SCRIPT), className="primary"),
+            className="row spaced",
+        ),
+        html.Details([html.Summary("Examples"), html.Ul(shown, className="plain")], open=True),
+        html.Details(
+            [
+                html.Summary("What a line can be"),
+                html.Dl(known, className="stacked"),
+                html.P(limits, className="muted"),
+            ]
+        ),
+        class_name="card the-run",
     )
 
 

@@ -186,7 +186,7 @@ class Visitor:
         self.driver.execute_script("arguments[0].value = ''", field)
         field.send_keys("\n".join(map(str, paths)))
 
-    def tap(self, panel: str, number: int, *, double: bool = False) -> None:
+    def tap(self, panel: str, number: int | str, *, double: bool = False) -> None:
         """Click a filter in a graph, with the real pointer at its place on the screen."""
         self.settled(panel)
         place = self.driver.execute_script(
@@ -295,7 +295,7 @@ class Visitor:
 
         self.until(complete, f"{nodes} filters and {edges} edges in {panel}")
 
-    def classes(self, panel: str, number: int) -> set[str]:
+    def classes(self, panel: str, number: int | str) -> set[str]:
         """Return the marks of a filter in a graph."""
         found = self.driver.execute_script(
             "const cy = document.getElementById('cy-' + arguments[0])._cyreg.cy;"

@@ -6,11 +6,13 @@ from typing import Any
 from urllib.parse import parse_qs, quote, urlsplit
 
 import pytest
+from selenium.webdriver.common.keys import Keys
 
 import posetlib as pl
 from browser.config import Config, Limits
 from browser.context.run import ContextRun, drawings
 from browser.context.script import CONTEXTS, PROFILES, QUERIES, read_changes
+from browser.folds import Folds
 from browser.pages import context as page
 from browser.sources import SourceError
 from browser.state import Library
@@ -152,6 +154,9 @@ class TestTheRun:
 
     def test_what_is_open_again_begins_anew(self) -> None:
         run = run_of("query q: x < 5\nprofile p: x = 3\nclose q\nquery q: x < 4")
+        (closed,) = run.at(3).shelves
+        assert (closed.members, closed.removed, closed.notes) == ((), ("p",), 2)
+        assert not closed.is_open
         (shelf,) = run.at(4).shelves
         assert (shelf.members, shelf.notes, shelf.is_open) == (("p",), 1, True)
 
@@ -175,6 +180,12 @@ class TestDrawings:
         assert made[QUERIES]["stats"] == "3 filters · 1 root · 3 with a match"
         assert made[QUERIES]["edges"] == 2
         assert not any("mapped" in each.get("classes", "") for each in made[QUERIES]["elements"])
+
+    def test_what_is_below_a_folded_query_is_not_drawn(self) -> None:
+        run = example("photos")
+        folds = {QUERIES: Folds(closed=(3,))}
+        made = drawings(run, run.at(6), None, LIMITS, folds)
+        assert (made[QUERIES]["nodes"], made[PROFILES]["nodes"]) == (1, 3)
 
     def test_cards(self) -> None:
         run = example("photos")
@@ -218,12 +229,19 @@ class TestInTheBrowser:
         visitor.sees("#context-detail", "A query of turku. Profiles that match it: 1")
         visitor.until(lambda: "mapped" in visitor.classes("context-profiles", 6), "a mapping")
         assert "mapped" not in visitor.classes("context-profiles", 4)
-        visitor.press("#context-rows button", "\ue007")
+        visitor.press("#context-rows button", Keys.ENTER)
         visitor.sees("#context-detail", "A profile of crowd.jpg")
         query = parse_qs(urlsplit(visitor.driver.current_url).query)
         assert (query["context-node"], query["context-step"]) == (["6"], ["6"])
         visitor.driver.refresh()
         visitor.sees("#context-detail", "A profile of crowd.jpg. Queries that match it: 2")
+
+    def test_a_query_folds_by_key(self, visitor: Visitor, address: str) -> None:
+        visitor.open(f"{address}/context?context-step=6&context-node=3")
+        visitor.draws("context-queries", 3, 2)
+        visitor.press("#graph-context-queries", Keys.ENTER)
+        visitor.draws("context-queries", 1, 0)
+        visitor.draws("context-profiles", 3, 0)
 
     def test_a_collection_changes_as_profiles_come_and_go(
         self, visitor: Visitor, address: str

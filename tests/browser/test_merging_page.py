@@ -7,6 +7,7 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
+from selenium.webdriver.common.keys import Keys
 
 import posetlib as pl
 from browser import merging_plane as plane
@@ -103,7 +104,7 @@ class TestTheFollower:
         story = generated(filters=30, operations=10, seed=5)
         straight, zigzag = Follower(story, ROUGH), Follower(story, ROUGH)
         wanted = [straight.at(step) for step in range(len(story) + 1)]
-        for step in (50, 3, 20, 19, 50, 0, 33):
+        for step in (50, 3, 20, 19, 50, 30, 29, 15, 14, 0, 33):
             found = zigzag.at(step)
             assert found.groups == wanted[step].groups
             assert (found.added, found.gone) == (wanted[step].added, wanted[step].gone)
@@ -351,6 +352,15 @@ class TestInTheBrowser:
         visitor.driver.refresh()
         visitor.sees("#merging-detail", "Estimated loss 22 %")
 
+    def test_each_rectangle_of_a_filter_leads_to_it(self, visitor: Visitor, address: str) -> None:
+        visitor.open(f"{address}/merging?from=example&example=merging&step=11")
+        group = example(11, Merging()).group_of(1)
+        assert group is not None
+        visitor.tap("merging-after", f"{group.number} part 1")
+        visitor.sees("#merging-detail", "2 components")
+        for each in (f"{group.number}", f"{group.number} part 1"):
+            assert "picked" in visitor.classes("merging-after", each)
+
     def test_perfect_imperfect_and_the_bound(self, visitor: Visitor, address: str) -> None:
         visitor.open(f"{address}/merging{self.QUERY}")
         visitor.draws("merging-after", 6)
@@ -372,5 +382,5 @@ class TestInTheBrowser:
         visitor.draws("merging-after", 4, 0)
         visitor.open(f"{address}/merging?from=text&text=a:+x+in+[0,+5]%0Ab:+x+in+[5,+9]")
         visitor.draws("merging-after", 3, 2)
-        visitor.press("#merging-rows button", "\ue007")
+        visitor.press("#merging-rows button", Keys.ENTER)
         visitor.sees("#merging-detail", "loses nothing")
