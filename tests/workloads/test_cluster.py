@@ -23,7 +23,7 @@ JOBS = """
 import os, signal, sys
 from pathlib import Path
 from posetlib.generating import Parameters
-from workloads import cover
+from importlib import import_module
 from workloads.blocks import Filters
 from workloads.build import build
 from workloads.generate import generate
@@ -34,6 +34,7 @@ from workloads.session import open_session
 from workloads.validate import validate
 
 out, mark = sys.argv[1], Path(sys.argv[2])
+cover = import_module("workloads.cover")
 real = cover.local_cover
 
 def dying(batches, types):
