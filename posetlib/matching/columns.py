@@ -25,7 +25,7 @@ __all__ = ["RangeColumns"]
 
 # Sets of attributes that filters may have: each is scanned on its own.
 _MAX_GROUPS: Final = 16
-# One pair in so many may have a filter that is not of ranges alone: these are tested one by one.
+# One pair in this number may have a filter that is not of ranges alone: it is tested by itself.
 _PAIRS_PER_OTHER: Final = 64
 # Up to this many interfaces, those of the filters that match are counted by their numbers.
 _FEW_INTERFACES: Final = 1024

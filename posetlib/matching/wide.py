@@ -55,7 +55,7 @@ _FEW_EVENTS: Final = 12
 _MAX_WORDS: Final = 1 << 15
 # A block's filters share a zone of one attribute while at least this share of the filters is left.
 _MIN_LEFT: Final = 1 / 16
-# One slot for a new pair for every so many pairs.
+# A block has one free slot, for a new pair, for each of this number of pairs.
 _PAIRS_PER_SPARE: Final = 8
 
 _ONES: Final = ~np.uint64(0)
@@ -158,7 +158,7 @@ def worth_reading(filters: Collection[Filter]) -> bool:
 
 
 def are_enough(wide: Sequence[object]) -> bool:
-    """Return whether so many pairs of wide filters are worth while to keep apart from others."""
+    """Return whether this number of pairs of wide filters is worth keeping apart from others."""
     return len(wide) >= _MIN_FILTERS
 
 
@@ -377,7 +377,7 @@ class WideFilters:
 
     @property
     def is_worn(self) -> bool:
-        """Whether so many pairs are gone that everything should be made anew."""
+        """Whether enough pairs are gone for everything to be made anew."""
         return self._gone > self._size // 4
 
     @property

@@ -26,7 +26,7 @@ COVER: Final = "cover"
 #: A query matches the profiles that it overlaps.
 OVERLAP: Final = "overlap"
 
-# With an index, so many candidates are compared one by one; a sweep over all boxes is slower.
+# With an index, up to this number of candidates are compared one by one: a sweep is slower.
 _FEW: Final = 24
 
 

@@ -21,7 +21,7 @@ __all__ = ["Among", "covered_among", "covering_among"]
 _SERIAL: Final = attrgetter("serial")
 _PARENTS: Final = attrgetter("parents")
 _CHILDREN: Final = attrgetter("children")
-# After a "no", links are followed only from nodes with at most so many: the rest may be asked.
+# After a "no", links are followed only from nodes with at most this number of them.
 _MAX_LINKS: Final = 64
 
 

@@ -134,6 +134,11 @@ def test_the_fault_is_found(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
         kill()
 
 
-@pytest.mark.parametrize("kill", {fault[-1] for fault in FAULTS.values()}, ids=lambda k: k.__name__)
+@pytest.mark.parametrize(
+    # Each once, in one order in every process.
+    "kill",
+    list(dict.fromkeys(fault[-1] for fault in FAULTS.values())),
+    ids=lambda kill: kill.__name__,
+)
 def test_without_a_fault_nothing_is_found(kill: Callable[[], None]) -> None:
     kill()
