@@ -276,9 +276,22 @@ def _publish(options: argparse.Namespace) -> int:
     with _connect(options) as client:
         for each in options.advertise:
             client.advertise(each)
-        for text in texts:
-            client.publish(_notification(text))
+        refused = [error for text in texts if (error := _published(client, text)) is not None]
+    if refused:
+        raise refused[0]
     return DONE
+
+
+def _published(client: Client, text: str) -> BrokerError | None:
+    """Publish a notification; return the refusal of an earlier one, if the client tells of it."""
+    notification = _notification(text)
+    try:
+        client.publish(notification)
+    except BrokerError as refusal:
+        # This one was not sent: the others need not suffer. If the connection is gone it raises.
+        client.publish(notification)
+        return refusal
+    return None
 
 
 def _notification(text: str) -> Mapping[str, Any]:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from posetlib.broker import commands
 from posetlib.broker.client import connect, connect_async, read_address
 from posetlib.broker.commands import main as command
 from posetlib.errors import BrokerError
@@ -187,6 +188,26 @@ def test_a_refused_publication_is_told_and_the_others_arrive(
         assert command(["publish", *arguments, TOO_DEEP, '{"i": -1}']) == 1
         assert "nested deeper" in capsys.readouterr().err
         assert alice.get(60) == {"i": -1}
+
+
+def test_a_refusal_that_arrives_between_two_publications_costs_neither() -> None:
+    """The command left out what it was about to publish when it was told of an earlier refusal."""
+
+    class Told:
+        def __init__(self) -> None:
+            self.sent: list[object] = []
+            self.refused = [BrokerError("nested deeper than 8 levels")]
+
+        def publish(self, notification: object) -> None:
+            if self.sent and self.refused:
+                raise self.refused.pop()
+            self.sent.append(notification)
+
+    client = Told()
+    texts = ('{"i": 1}', '{"i": 2}', '{"i": 3}')
+    found = [commands._published(client, text) for text in texts]  # type: ignore[arg-type]
+    assert client.sent == [{"i": 1}, {"i": 2}, {"i": 3}]
+    assert [str(each) for each in found if each] == ["nested deeper than 8 levels"]
 
 
 def test_a_refused_publication_is_told_to_the_async_client() -> None:
