@@ -15,6 +15,8 @@ from math import isqrt
 from operator import attrgetter, or_
 from typing import Any, Final, NamedTuple, TypeAlias
 
+import numpy as np
+
 from posetlib.bits import PIECE, mask_of
 from posetlib.graph.nodes import Node
 from posetlib.search.boxes import MANY, Axis, Box, Marks, PartAxis, Shape, Token
@@ -42,6 +44,8 @@ _MAX_PLANS: Final = 4096
 # Bits of a set that are handled at a time (see ``posetlib.bits.PIECE``), and as many ones.
 _PIECE: Final = PIECE
 _PIECE_MASK: Final = (1 << _PIECE) - 1
+# From this number of bits on, numpy finds the words of a number that have a bit.
+_LONG: Final = 8 * PIECE
 # Nodes are yielded in the order of their serial numbers.
 _SERIAL: Final = attrgetter("serial")
 
@@ -638,10 +642,21 @@ def _is_part(axis: Axis) -> bool:
 
 
 def _nodes_at(nodes: list[Node], bits: int) -> Iterator[Node]:
-    """Yield the nodes whose places have a bit, in order of the places; piece by piece."""
-    for start in range(0, bits.bit_length(), _PIECE):
-        part = bits >> start & _PIECE_MASK
-        while part:
-            lowest = part & -part
-            part ^= lowest
+    """Yield the nodes whose places have a bit, in order of the places."""
+    for start, part in _pieces_of(bits):
+        left = part
+        while left:
+            lowest = left & -left
+            left ^= lowest
             yield nodes[start + lowest.bit_length() - 1]
+
+
+def _pieces_of(bits: int) -> Iterable[tuple[int, int]]:
+    """Return the pieces of a number, each with its first place; of a long one, those with a bit."""
+    length = bits.bit_length()
+    if length <= _LONG:
+        return ((start, bits >> start & _PIECE_MASK) for start in range(0, length, _PIECE))
+    # Each shift copies what is left of the number: numpy finds the words with a bit in one go.
+    words = np.frombuffer(bits.to_bytes((length + 63) // 64 * 8, "little"), dtype="<u8")
+    filled = words.nonzero()[0]
+    return zip((filled * 64).tolist(), words[filled].tolist(), strict=True)
