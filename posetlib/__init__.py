@@ -17,6 +17,19 @@ from posetlib.errors import (
     UnknownEntryError,
     UnknownNeighbourError,
 )
+from posetlib.expressions import (
+    EXPRESSIONS,
+    Expression,
+    ExpressionExplanation,
+    ExpressionMatcher,
+    MemoryModel,
+    OverlapIndex,
+    PrunedEntries,
+    Pruning,
+    merge_by_pruning,
+    parse_expression,
+    prunings,
+)
 from posetlib.filters import (
     Explanation,
     Filter,
@@ -37,6 +50,7 @@ from posetlib.models import (
     DocumentPath,
     PathIndex,
     Readers,
+    notification_text,
     parse_template,
     read_notification,
     read_xml,
@@ -52,6 +66,7 @@ from posetlib.profiles import (
     SyncPlan,
 )
 from posetlib.routing import Rate, RateControl, Router, Update
+from posetlib.rules import read_eventbridge, read_selector
 from posetlib.search import MatchAccount, Relation
 from posetlib.simulation import Audit, Event, Hop, Network, Publication
 from posetlib.tables import (
@@ -81,6 +96,7 @@ from posetlib.tables import (
 __version__ = "0.1.0"
 
 __all__ = [
+    "EXPRESSIONS",
     "Audit",
     "BalancedForest",
     "BitmapMatcher",
@@ -103,6 +119,9 @@ __all__ = [
     "EmptyConstraintError",
     "Event",
     "Explanation",
+    "Expression",
+    "ExpressionExplanation",
+    "ExpressionMatcher",
     "Filter",
     "FilterError",
     "FilterSyntaxError",
@@ -111,6 +130,7 @@ __all__ = [
     "InvariantError",
     "LinearTable",
     "MatchAccount",
+    "MemoryModel",
     "MergedSet",
     "Merger",
     "MessageError",
@@ -118,10 +138,13 @@ __all__ = [
     "NonRedundantForest",
     "NotAllowedError",
     "NotCovered",
+    "OverlapIndex",
     "PathIndex",
     "Player",
     "PosetForest",
     "Promises",
+    "PrunedEntries",
+    "Pruning",
     "Publication",
     "Rate",
     "RateControl",
@@ -149,9 +172,15 @@ __all__ = [
     "make_table",
     "merge",
     "merge_all",
+    "merge_by_pruning",
+    "notification_text",
+    "parse_expression",
     "parse_filter",
     "parse_template",
+    "prunings",
+    "read_eventbridge",
     "read_notification",
+    "read_selector",
     "read_xml",
     "register_constraint",
     "register_structure",

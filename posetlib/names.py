@@ -12,7 +12,7 @@ __all__ = ["KEYWORDS", "NAME_PATTERN", "check_name", "name_text"]
 
 #: The words of the filter language, in lower case. An attribute with such a name needs backticks.
 KEYWORDS: Final = frozenset(
-    "and bool contains disjoint exists false has in int is isa lacks not number or overlaps "
+    "absent and bool contains disjoint exists false has in int is isa lacks not number or overlaps "
     "prefix set string subset suffix superset true".split()
 )
 #: A regular expression for names that need no backticks. Dots join the parts of a nested name.

@@ -34,6 +34,7 @@ from posetlib.arrays.covering import (
 )
 from posetlib.arrays.edges import Outline
 from posetlib.arrays.meeting import meetings, stacked
+from posetlib.arrays.nesting import held_above
 from posetlib.arrays.ranges import FilterRanges, Ranges
 from posetlib.bits import WORD, bit_in_word, unpacked
 
@@ -294,7 +295,7 @@ def settle_forest(made: BuiltTable, filters: Ranges) -> BuiltTable:
     while True:
         count = len(made.rows)
         outline = Outline(np.arange(count), made.parents, made.children)
-        left = ~_held_above(*outline.intervals(), made.pair_nodes, made.pair_interfaces)
+        left = ~held_above(*outline.intervals(), made.pair_nodes, made.pair_interfaces)
         if left.all():
             return made
         nodes, interfaces = made.pair_nodes[left], made.pair_interfaces[left]
@@ -309,25 +310,6 @@ def settle_forest(made: BuiltTable, filters: Ranges) -> BuiltTable:
         parent[orphans] = forest_parents(filters, orphans)
         children = np.flatnonzero(parent >= 0)
         made = BuiltTable(made.rows[used], numbers, interfaces, parent[children], children)
-
-
-def _held_above(
-    enter: IntArray, leave: IntArray, nodes: IntArray, interfaces: IntArray
-) -> BoolArray:
-    """Return which pairs have their interface at a node above, too: O(n log n).
-
-    Of the nodes that a walk entered before, one is above exactly if it is not left yet.
-    """
-    order = np.lexsort((enter[nodes], interfaces))
-    ends = leave[nodes[order]]
-    group = np.cumsum(np.diff(interfaces[order], prepend=interfaces[order][:1]) != 0)
-    # One running maximum for all groups: each later one lies beyond those before it.
-    span = int(leave.max(initial=0)) + 1
-    last = np.maximum.accumulate(ends + group * span)
-    before = np.concatenate([[0], last[:-1]]) - group * span
-    result = np.zeros(len(nodes), np.bool_)
-    result[order] = before > enter[nodes[order]]
-    return result
 
 
 def interfaces_below(made: BuiltTable, nodes: IntArray) -> tuple[IntArray, IntArray]:

@@ -84,6 +84,10 @@ class Outline:
     def _up(self) -> tuple[list[IntArray], IntArray]:
         return self._levels(self.children, self.parents)
 
+    def has_cycle(self) -> bool:
+        """Return whether a path leads back to where it began."""
+        return bool(len(self._down[1]))
+
     def cyclic(self) -> BoolArray:
         """Return which nodes lie on a cycle or below one.
 
@@ -181,7 +185,7 @@ class Outline:
 
     def _gathered_round_cycles(self, own: Words, *, above: bool) -> Words:
         """Return what ``_gathered`` does where there are cycles: a node on one meets itself."""
-        labels, _, on_cycle = self._components
+        labels, _, on_cycle = self.components()
         united, outer = self._gathered_outside(own, above=above)
         result = outer[labels]
         result[on_cycle] |= united[labels[on_cycle]]
@@ -189,7 +193,7 @@ class Outline:
 
     def _gathered_outside(self, own: Words, *, above: bool) -> tuple[Words, Words]:
         """Return, for each component, the union of its own sets, and what comes from outside."""
-        labels, inner, _ = self._components
+        labels, inner, _ = self.components()
         united = np.zeros((inner.count, own.shape[1]), np.uint64)
         np.bitwise_or.at(united, labels, own)
         return united, inner.gathered_above(united) if above else inner.gathered_below(united)
@@ -229,6 +233,12 @@ class Outline:
         order = np.argsort(self.parents, kind="stable")
         return order, np.searchsorted(self.parents[order], np.arange(self.count + 1))
 
+    @cached_property
+    def _by_child(self) -> tuple[IntArray, IntArray]:
+        """The edges in order of their children, and where those of each child begin."""
+        order = np.argsort(self.children, kind="stable")
+        return order, np.searchsorted(self.children[order], np.arange(self.count + 1))
+
     def ancestors(self, node: int) -> Iterator[int]:
         """Yield the nodes above a node, the nearest first; never the node itself."""
         return self._walk(node, self.children, self.parents)
@@ -239,8 +249,7 @@ class Outline:
 
     def _walk(self, node: int, start: IntArray, end: IntArray) -> Iterator[int]:
         """Yield the nodes that paths lead to, level by level; edges lead from start to end."""
-        order = np.argsort(start, kind="stable")
-        begins = np.searchsorted(start[order], np.arange(self.count + 1))
+        order, begins = self._by_child if start is self.children else self._by_parent
         seen = {node}
         queue = [node]
         for each in queue:
@@ -258,7 +267,7 @@ class Outline:
         """
         if not len(self._down[1]):
             return gathered
-        labels, _, on_cycle = self._components
+        labels, _, on_cycle = self.components()
         _, outer = self._gathered_outside(own, above=above)
         nodes = np.flatnonzero(on_cycle)
         gathered[nodes] = outer[labels[nodes]]
@@ -274,13 +283,16 @@ class Outline:
 
     # -- components --------------------------------------------------------------------------------
 
-    @cached_property
-    def _components(self) -> tuple[IntArray, Outline, BoolArray]:
-        """The graph with the nodes of cycles put together: it has no cycle.
+    def components(self) -> tuple[IntArray, Outline, BoolArray]:
+        """Return the graph with the nodes of cycles put together: it has no cycle.
 
         First the component of each node, then the links among components, then which nodes lie on a
-        cycle. O(nodes + edges), in Python for the nodes between cycles.
+        cycle. O(nodes + edges) once, in Python for the nodes between cycles.
         """
+        return self._components
+
+    @cached_property
+    def _components(self) -> tuple[IntArray, Outline, BoolArray]:
         # What is below a cycle and above one: only such nodes can lie on one.
         suspects = np.zeros(self.count, np.bool_)
         suspects[self.parents[self._up[1]]] = True

@@ -50,7 +50,7 @@ __all__ = [
 
 #: The range of a filter without a constraint on the attribute: all 64-bit integers.
 EVERYTHING: Final = (-(1 << 63), (1 << 63) - 1)
-#: The position of a notification without the attribute. No other range than EVERYTHING contains it.
+#: The position of a notification without the attribute. Only EVERYTHING contains it.
 ABSENT: Final = (1 << 63) - 1
 #: The range of all positions that values have: EVERYTHING without its two ends.
 _EXISTS: Final = (-(1 << 63) + 1, (1 << 63) - 2)
@@ -190,6 +190,8 @@ class Ends(NamedTuple):
 
 # The ends of a constraint that positions cannot describe.
 _UNKNOWN: Final = Ends(*_EXISTS, False, False)
+# The same for a constraint that a notification without the attribute satisfies.
+_UNKNOWN_OR_ABSENT: Final = Ends(*EVERYTHING, False, False)
 
 
 def ends_of(constraint: Constraint, vocabulary: Vocabulary) -> Ends:
@@ -205,6 +207,8 @@ def ends_of(constraint: Constraint, vocabulary: Vocabulary) -> Ends:
     if value is not MISSING:
         at = vocabulary.position(value)
         return Ends(at, at, True, True)
+    if constraint.matches_absence():
+        return _UNKNOWN_OR_ABSENT
     extent = constraint.extent()
     if extent is EVERYWHERE:
         return Ends(*_EXISTS, True, True)

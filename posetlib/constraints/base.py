@@ -51,6 +51,8 @@ class Constraint(ABC):
     domain: ClassVar[str | None] = None
     #: The name of this kind of constraint in dictionaries; see `to_dict` and `register_kind`.
     kind: ClassVar[str] = ""
+    #: Whether this kind compares itself with the other kinds of its domain, which do not know it.
+    knows_domain: ClassVar[bool] = False
     #: The two ends, of a constraint that says ``is_number_range``; other kinds need not have them.
     low: Any
     high: Any
@@ -66,6 +68,10 @@ class Constraint(ABC):
         """
         return self.matches(value)
 
+    def matches_absence(self) -> bool:
+        """Return whether a notification without the attribute satisfies the constraint."""
+        return False
+
     @abstractmethod
     def clauses(self, name: str) -> tuple[str, ...]:
         """Return the text of the constraint on attribute `name`: clauses to be joined by "or"."""
@@ -77,20 +83,31 @@ class Constraint(ABC):
         alternatives = other.alternatives()
         if alternatives is not None:
             return all(any(self.covers(atom) for atom in term) for term in alternatives)
-        return self == other or (self.is_whole_domain() and self.domain == other.domain)
+        return self == other or other.covered_by(self)
+
+    def covered_by(self, other: Constraint) -> bool:
+        """Return whether a constraint of a kind that does not know this kind covers this one."""
+        return other.is_whole_domain() and self.domain == other.domain
 
     def overlaps(self, other: Constraint) -> bool:
         """Return whether some value satisfies both constraints; True if not known."""
         alternatives = other.alternatives()
         if alternatives is not None:
             return any(all(self.overlaps(atom) for atom in term) for term in alternatives)
+        denied = other.denied()
+        if denied is not None:
+            return not denied.covers(self)
+        if self._is_known_to(other):
+            return other.overlaps(self)
         return self.domain == other.domain or self.domain is None or other.domain is None
 
     def merge(self, other: Constraint) -> Constraint | None:
         """Return one constraint for exactly the union of both sets; None if there is none."""
         if self.covers(other):
             return self
-        return other if other.covers(self) else None
+        if other.covers(self):
+            return other
+        return None if other.denied() is None else other.merge(self)
 
     def intersect(self, other: Constraint) -> Constraint | None:
         """Return one constraint for exactly the values in both sets; None if there is none.
@@ -101,7 +118,19 @@ class Constraint(ABC):
             raise EmptyConstraintError("no value satisfies both")
         if self.covers(other):
             return other
-        return self if other.covers(self) else None
+        if other.covers(self):
+            return self
+        if other.denied() is not None or self._is_known_to(other):
+            return other.intersect(self)
+        return None
+
+    def _is_known_to(self, other: Constraint) -> bool:
+        """Return whether the other one is of a later kind, which compares itself with this one."""
+        return other.knows_domain and not self.knows_domain and self.domain == other.domain
+
+    def denied(self) -> Constraint | None:
+        """Return the constraint of which this one is the complement, None for every other kind."""
+        return None
 
     def hull(self, other: Constraint) -> Constraint | None:
         """Return a simple constraint that covers both, for imperfect merging, or None."""
@@ -194,7 +223,13 @@ class Constraint(ABC):
     def example_outside(self, other: Constraint) -> Any:
         """Return a value that satisfies this constraint but not `other`, or MISSING if unknown."""
         value = self.example()
-        return MISSING if value is MISSING or other.matches(value) else value
+        if value is not MISSING and not other.matches(value):
+            return value
+        denied = other.denied()
+        if denied is None or not self.overlaps(denied):
+            return MISSING
+        shared = self.intersect(denied)
+        return MISSING if shared is None else shared.example()
 
     def share(self, domain: Any) -> Fraction | None:
         """Return the share (0 to 1) of a domain's values that satisfy the constraint, or None.
@@ -238,7 +273,7 @@ def text_of(constraint: Constraint, name: str) -> str:
 
 @final
 class Exists(Constraint):
-    """The attribute exists, with any value; covers every other constraint on the attribute.
+    """The attribute exists, with any value; covers all constraints that want the attribute.
 
     >>> EXISTS.matches(None), EXISTS.covers(EXISTS)
     (True, True)
@@ -251,10 +286,10 @@ class Exists(Constraint):
         return True
 
     def covers(self, other: Constraint) -> bool:
-        return True
+        return not other.matches_absence()
 
     def overlaps(self, other: Constraint) -> bool:
-        return True
+        return Constraint.overlaps(self, other)
 
     def is_canonical(self) -> bool:
         return True

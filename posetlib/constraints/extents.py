@@ -18,6 +18,7 @@ from posetlib.constraints.intervals import TOP
 
 __all__ = [
     "ANYWHERE",
+    "ANYWHERE_OR_ABSENT",
     "EVERYWHERE",
     "LINES",
     "NUMBER_LINE",
@@ -91,6 +92,8 @@ class Extent(NamedTuple):
     booleans: tuple[Answer, Answer] = (Answer.NO, Answer.NO)
     #: The answer for all other values: sets, None, NaN and unknown objects.
     others: Answer = Answer.NO
+    #: The answer for notifications without the attribute.
+    absence: Answer = Answer.NO
     #: Whether the constraint has values at, or arbitrarily near, both ends of each piece, and at
     #: least one value in every domain for which this extent has a piece or an answer but NO. Then
     #: the hull of the constraint contains the hull of every constraint that it covers, so indexes
@@ -126,6 +129,7 @@ class Extent(NamedTuple):
         """Whether the extent alone decides, for every value, if it satisfies the constraint."""
         return (
             self.others is not Answer.MAYBE
+            and self.absence is not Answer.MAYBE
             and Answer.MAYBE not in self.booleans
             and all(piece.sure for piece in self.numbers + self.strings)
         )
@@ -141,3 +145,5 @@ def _same_for_all_values(answer: Answer) -> Extent:
 EVERYWHERE: Final = _same_for_all_values(Answer.YES)
 #: The extent of a constraint about which nothing is known: any value may satisfy it.
 ANYWHERE: Final = _same_for_all_values(Answer.MAYBE)
+#: The same for a constraint that a notification without the attribute satisfies.
+ANYWHERE_OR_ABSENT: Final = ANYWHERE._replace(absence=Answer.YES)

@@ -22,6 +22,7 @@ from posetlib.constraints.base import (
     register_kind,
     text_of,
 )
+from posetlib.constraints.extents import ANYWHERE, ANYWHERE_OR_ABSENT, Extent
 from posetlib.errors import EmptyConstraintError, FilterError
 from posetlib.values import MISSING
 
@@ -67,6 +68,12 @@ class Mixture(Constraint):
         return any(
             all(atom.matches_in(value, notification) for atom in term) for term in self.terms
         )
+
+    def matches_absence(self) -> bool:
+        return any(all(atom.matches_absence() for atom in term) for term in self.terms)
+
+    def extent(self) -> Extent:
+        return ANYWHERE_OR_ABSENT if self.matches_absence() else ANYWHERE
 
     def covers(self, other: Constraint) -> bool:
         return all(any(_term_covers(a, b) for a in self.terms) for b in _terms(other))
@@ -217,7 +224,9 @@ def disjunction(constraints: Iterable[Constraint]) -> Constraint:
     groups: dict[type[Constraint], list[Constraint]] = {}
     for constraint in constraints:
         groups.setdefault(type(constraint), []).append(constraint)
-    if Exists in groups:
+    if Exists in groups and not any(
+        each.matches_absence() for members in groups.values() for each in members
+    ):
         return EXISTS
     unions = [_union(kind, members) for kind, members in groups.items()]
     joined = [constraint for union in unions for constraint in union]

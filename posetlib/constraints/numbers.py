@@ -8,7 +8,7 @@ single closed interval is by far the most common constraint, so it stores only i
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any, Final, final
@@ -20,7 +20,7 @@ from posetlib.constraints.intervals import Pairs
 from posetlib.errors import EmptyConstraintError, FilterError
 from posetlib.values import MISSING, Number, check_number, exact, integral, number_text
 
-__all__ = ["ALL_INTEGERS", "ALL_NUMBERS", "Numbers"]
+__all__ = ["ALL_INTEGERS", "ALL_NUMBERS", "Numbers", "closed_ends"]
 
 _INF: Final = math.inf
 # The cuts below and above all numbers (see `intervals`).
@@ -173,6 +173,19 @@ class Numbers(Constraint):
             point = int(self.low)
             return ((point, point + 1),)
         return ()
+
+    def listed(self, at_most: int) -> list[Number] | None:
+        """Return the numbers one by one, None if they are more than `at_most`.
+
+        >>> Numbers.points([1, 2.5]).listed(2), Numbers.interval(1, 2).listed(9)
+        ([2.5, 1], None)
+        """
+        if any(low[0] != high[0] for low, high in self.intervals):
+            return None
+        if sum(end - first for first, end in self.runs) + len(self.intervals) > at_most:
+            return None
+        integers = [n for first, end in self.runs for n in range(first, end)]
+        return [low[0] for low, _ in self.intervals] + integers
 
     @property
     def is_number_range(self) -> bool:
@@ -366,6 +379,22 @@ class Numbers(Constraint):
 
     def __reduce__(self) -> str | tuple[Any, ...]:
         return (Numbers, (self.low, self.high, self._parts))
+
+
+def closed_ends(constraints: Sequence[Constraint]) -> tuple[list[Number], list[Number]] | None:
+    """Return the low and the high ends of many constraints, None if one is no closed range.
+
+    >>> closed_ends([Numbers.interval(2, 5), Numbers.interval(0, 7)])
+    ([2, 0], [5, 7])
+    """
+    if set(map(type, constraints)) == {Numbers}:
+        # One loop for each slot takes a fifth of the time of asking each for ``is_number_range``.
+        parts = [each._parts for each in constraints]  # type: ignore[attr-defined]
+        if parts.count(None) < len(parts):
+            return None
+    elif not all(each.is_number_range for each in constraints):
+        return None
+    return [each.low for each in constraints], [each.high for each in constraints]
 
 
 def _canonical(reals: Iterable[tuple[Any, Any]], runs: Iterable[tuple[Any, Any]]) -> Numbers:

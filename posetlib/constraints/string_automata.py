@@ -1,9 +1,9 @@
 """Find a string that satisfies some conditions and violates others, or show that none exists.
 
-Prefixes, suffixes, substrings, lexical order and equality are regular conditions, so each condition
-is a small deterministic automaton. A breadth-first search over the product of these automata finds
-a shortest string that satisfies the wanted conditions and no unwanted ones. Only the states that
-the search reaches are computed.
+Prefixes, suffixes, substrings, wildcards, lexical order and equality are regular conditions, so
+each condition is a small deterministic automaton. A breadth-first search over the product of these
+automata finds a shortest string that satisfies the wanted conditions and no unwanted ones. Only the
+states that the search reaches are computed.
 """
 
 from __future__ import annotations
@@ -16,10 +16,13 @@ from typing import Final, NamedTuple, TypeAlias
 
 from posetlib.constraints import intervals
 from posetlib.constraints.intervals import TOP, Cut, Pairs
+from posetlib.constraints.wildcards import Wildcards, wildcards
 from posetlib.errors import TooComplexError
 
 __all__ = [
     "ALL",
+    "LIKE",
+    "LIKE_IGNORING_CASE",
     "Pattern",
     "StringTerm",
     "after_prefix",
@@ -43,15 +46,36 @@ _LAST: Final = "\U0010ffff"
 ALL: Final[Pairs] = (("", TOP),)
 
 
-class Pattern(NamedTuple):
-    """A suffix or a substring: a condition on strings that is no union of intervals."""
+#: The kinds of patterns with wildcards.
+LIKE: Final = "like"
+LIKE_IGNORING_CASE: Final = "like ignoring case"
 
-    kind: str  # "contains" or "suffix"
+
+class Pattern(NamedTuple):
+    """A suffix, a substring or a text with wildcards: a condition that is no union of intervals."""
+
+    kind: str  # "contains", "suffix", LIKE or LIKE_IGNORING_CASE
     text: str
 
+    @property
+    def wildcards(self) -> Wildcards | None:
+        """The text with wildcards, read; None for a suffix or a substring."""
+        if self.kind in ("contains", "suffix"):
+            return None
+        return wildcards(self.text, ignoring_case=self.kind == LIKE_IGNORING_CASE)
+
     def matches(self, value: str) -> bool:
-        """Return whether the string ends with the suffix, or contains the substring."""
-        return self.text in value if self.kind == "contains" else value.endswith(self.text)
+        """Return whether the string has the pattern."""
+        if self.kind == "contains":
+            return self.text in value
+        if self.kind == "suffix":
+            return value.endswith(self.text)
+        return wildcards(self.text, ignoring_case=self.kind == LIKE_IGNORING_CASE).matches(value)
+
+    def sample(self, filling: str) -> str:
+        """Return a string that has the pattern, with a filling for each wildcard."""
+        read = self.wildcards
+        return self.text if read is None else read.sample(filling)
 
 
 class StringTerm(NamedTuple):
@@ -178,7 +202,7 @@ class _IntervalAutomaton:
         return state if isinstance(state, bool) else None
 
 
-_Automaton: TypeAlias = _PatternAutomaton | _IntervalAutomaton
+_Automaton: TypeAlias = _PatternAutomaton | _IntervalAutomaton | Wildcards
 #: A string lies in one of some intervals, or has one of some patterns.
 _Condition: TypeAlias = Pairs | tuple[Pattern, ...]
 
@@ -190,7 +214,7 @@ def _pattern_automaton(patterns: tuple[Pattern, ...]) -> _PatternAutomaton:
 
 def _automaton(condition: _Condition) -> _Automaton:
     if condition and isinstance(condition[0], Pattern):
-        return _pattern_automaton(condition)
+        return condition[0].wildcards or _pattern_automaton(condition)
     return _IntervalAutomaton(condition)
 
 
@@ -198,23 +222,30 @@ def _texts(condition: _Condition) -> Iterator[str]:
     """Yield the texts of patterns, or the bounds of intervals."""
     for each in condition:
         if isinstance(each, Pattern):
-            yield each.text
+            yield each.text if each.wildcards is None else each.wildcards.characters
         else:
             yield from (bound for bound in each if isinstance(bound, str))
+
+
+def _found_together(patterns: tuple[Pattern, ...]) -> list[tuple[Pattern, ...]]:
+    """Return the patterns in groups, each to be found by one automaton."""
+    plain = tuple(each for each in patterns if each.wildcards is None)
+    alone: list[tuple[Pattern, ...]] = [(each,) for each in patterns if each.wildcards is not None]
+    return [plain, *alone] if plain else alone
 
 
 class _Alternatives:
     """A disjunction of terms, with the conditions of each term as indexes into shared automata.
 
-    Each wanted pattern has an automaton of its own. The unwanted ones of a term share one, which
-    finds any of them: a long list of them is as fast as a short one.
+    Each wanted pattern has an automaton of its own. The unwanted suffixes and substrings of a term
+    share one, which finds any of them: a long list of them is as fast as a short one.
     """
 
     def __init__(self, terms: Sequence[StringTerm], place: Callable[[_Condition], int]) -> None:
         self.terms = [
             (
                 [place(term.pairs), *(place((pattern,)) for pattern in term.having)],
-                [place(term.lacking)] if term.lacking else [],
+                [place(patterns) for patterns in _found_together(term.lacking)],
             )
             for term in terms
         ]
@@ -405,6 +436,8 @@ def as_intervals(terms: Sequence[StringTerm]) -> Pairs | None:
         for character, first, last in product.alphabet:
             following = product.step(state, character)
             if verdicts[following] is None:
+                if first != last:
+                    return None  # an interval for each of these characters would be too many
                 stack.append((following, text + character))
             elif verdicts[following]:
                 pieces.append((text + first, after_prefix(text + last)))

@@ -14,9 +14,10 @@ from itertools import islice
 from typing import Final
 
 from posetlib.constraints import intervals
-from posetlib.constraints.intervals import TOP, Cut
+from posetlib.constraints.intervals import TOP, Cut, Pairs
 from posetlib.constraints.string_automata import (
     ALL,
+    LIKE_IGNORING_CASE,
     Pattern,
     StringTerm,
     as_intervals,
@@ -77,7 +78,10 @@ def simplified(terms: Iterable[StringTerm]) -> tuple[StringTerm, ...]:
     if len(united) == 1 and is_single_pattern(united[0]):
         return tuple(united)
     _check_size(united)
-    if len(united) == 1 and united[0].pairs == ALL:
+    with_wildcards = any(map(_has_wildcards, united))
+    if len(united) == 1 and united[0].pairs == ALL and _pattern_count(united[0]) == 1:
+        return _single_wildcards(united[0])
+    if len(united) == 1 and united[0].pairs == ALL and not with_wildcards:
         # One term without intervals: patterns can be separated by a character that occurs in none
         # of them. So the patterns that `_reduced` keeps can all hold, and none implies another.
         result = tuple(united)
@@ -93,14 +97,26 @@ def simplified(terms: Iterable[StringTerm]) -> tuple[StringTerm, ...]:
     return result
 
 
+def _single_wildcards(term: StringTerm) -> tuple[StringTerm, ...]:
+    """Return a term of one text with wildcards, as intervals if it is some: "?*" is > ""."""
+    (pattern,) = (*term.having, *term.lacking)
+    # Ignoring case, a word is many single strings; it is better read as it was written.
+    plain = None if pattern.kind == LIKE_IGNORING_CASE else _intervals_of((term,))
+    return (term,) if plain is None else (StringTerm(plain),)
+
+
 def is_single_pattern(term: StringTerm) -> bool:
-    """Return whether the term is exactly one pattern, to have or to lack, without intervals."""
-    return term.pairs == ALL and len(term.having) + len(term.lacking) == 1
+    """Return whether the term is exactly one suffix or substring, to have or to lack."""
+    return term.pairs == ALL and _pattern_count(term) == 1 and not _has_wildcards(term)
+
+
+def _has_wildcards(term: StringTerm) -> bool:
+    return any(pattern.wildcards is not None for pattern in (*term.having, *term.lacking))
 
 
 def _check_states(terms: Sequence[StringTerm], limit: int) -> None:
     """Raise FilterError if the automaton of the terms has more than `limit` states."""
-    if len(terms) == 1 and terms[0].pairs == ALL:
+    if len(terms) == 1 and terms[0].pairs == ALL and not _has_wildcards(terms[0]):
         # The automata of patterns advance together, but each wanted one also is found or not yet.
         patterns = (*terms[0].having, *terms[0].lacking)
         if (1 + sum(len(p.text) for p in patterns)) << len(terms[0].having) <= limit:
@@ -109,7 +125,7 @@ def _check_states(terms: Sequence[StringTerm], limit: int) -> None:
         count_states(terms, limit)
     except TooComplexError:
         raise FilterError(
-            f"too complex: suffix and contains patterns with more than {limit} states between them"
+            f"too complex: suffix, contains and like with more than {limit} states between them"
         ) from None
 
 
@@ -176,9 +192,13 @@ def _strength(pattern: Pattern) -> tuple[int, bool, str]:
 def implies(stronger: Pattern, weaker: Pattern) -> bool:
     """Return whether every string with the stronger pattern has the weaker pattern too.
 
+    With wildcards, only equal patterns are known to: automata decide about the others.
+
     >>> implies(Pattern("suffix", "abc"), Pattern("contains", "b"))
     True
     """
+    if stronger.wildcards is not None or weaker.wildcards is not None:
+        return stronger == weaker
     if weaker.kind == "contains":
         return weaker.text in stronger.text
     return stronger.kind == "suffix" and stronger.text.endswith(weaker.text)
@@ -219,7 +239,7 @@ def _order(term: StringTerm) -> tuple[object, ...]:
 def _widened(terms: Sequence[StringTerm]) -> tuple[StringTerm, ...]:
     """Return wide and few terms of the same meaning; repeats a round until nothing changes."""
     try:
-        plain = as_intervals(terms)
+        plain = _intervals_of(terms)
         if plain is not None:
             return (StringTerm(plain),) if plain else ()
         before: list[StringTerm] = []
@@ -252,10 +272,24 @@ def _as_intervals_if_possible(term: StringTerm) -> tuple[StringTerm, ...]:
     """Return the term, without patterns if intervals can express it; () if it has no string."""
     if not term.having and not term.lacking:
         return (term,)
-    plain = as_intervals((term,))
+    plain = _intervals_of((term,))
     if plain is None:
         return (term,)
     return (StringTerm(plain),) if plain else ()
+
+
+def _intervals_of(terms: Sequence[StringTerm]) -> Pairs | None:
+    """Return the union of terms as intervals, None if they are no intervals or too many.
+
+    Raises TooComplexError if there are too many states.
+    """
+    if not any(map(_has_wildcards, terms)):
+        return as_intervals(terms)
+    try:
+        return as_intervals(terms)
+    except TooComplexError:
+        # A text of n letters is 2**n strings if case is ignored: it is better kept as it is.
+        return None if any(find_string((term,), ()) is not None for term in terms) else ()
 
 
 def _pattern_count(term: StringTerm) -> int:
@@ -321,12 +355,19 @@ def sample_strings(inner: Sequence[StringTerm], outer: Sequence[StringTerm]) -> 
     ours = {p: None for term in inner for p in (*term.having, *term.lacking)}
     theirs = {p: None for term in outer for p in (*term.having, *term.lacking)}
     # First those on which the two sides are most likely to differ.
-    texts = dict.fromkeys(p.text for p in (*(p for p in theirs if p not in ours), *ours, *theirs))
+    patterns = (*(p for p in theirs if p not in ours), *ours, *theirs)
+    texts = dict.fromkeys(p.sample("") for p in patterns)
     bounds = [low for term in (*inner, *outer) for low, _ in term.pairs]
     fresh = fresh_character([*texts, *bounds])
     for term in inner:
         middle = fresh.join(p.text for p in term.having if p.kind == "contains")
         ending = "".join(p.text for p in term.having if p.kind == "suffix")
+        for pattern in term.having:
+            if pattern.wildcards is not None:
+                yield pattern.sample("")
+                yield pattern.sample(fresh)
+                for text in texts:
+                    yield pattern.sample(fresh + text + fresh)
         for low, _ in term.pairs:
             yield low + middle + fresh + ending
             yield low + middle + ending

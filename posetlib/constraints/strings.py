@@ -1,10 +1,10 @@
 """Constraints on strings: order, equality, sets, prefixes, suffixes and substrings; exact.
 
 Strings are ordered by code points. Ranges, single strings, sets and prefixes are intervals of this
-order, so any combination of them is a canonical union of intervals. Suffixes and substrings are no
-intervals; they are called *patterns*. A constraint is a few alternatives (terms), each with
-intervals, patterns to have and patterns to lack. Two constraints are compared by simple rules
-first; if the rules do not decide, by a search over automata (`string_automata`).
+order, so any combination of them is a canonical union of intervals. Suffixes, substrings and texts
+with wildcards are no intervals; they are called *patterns*. A constraint is a few alternatives
+(terms), each with intervals, patterns to have and patterns to lack. Two constraints are compared by
+simple rules first; if the rules do not decide, by a search over automata (`string_automata`).
 """
 
 from __future__ import annotations
@@ -20,9 +20,12 @@ from posetlib.constraints.extents import Extent, Piece
 from posetlib.constraints.intervals import TOP, Pairs
 from posetlib.constraints.string_automata import (
     ALL,
+    LIKE,
+    LIKE_IGNORING_CASE,
     Pattern,
     StringTerm,
     after_prefix,
+    as_intervals,
     find_string,
     term_matches,
 )
@@ -35,6 +38,7 @@ from posetlib.constraints.string_forms import (
     simplified,
 )
 from posetlib.constraints.tokens import Tokens, of_texts, wanted_of
+from posetlib.constraints.wildcards import wildcards
 from posetlib.errors import EmptyConstraintError, FilterError, TooComplexError
 from posetlib.values import MISSING, check_string, is_text, value_text
 
@@ -130,6 +134,27 @@ class Strings(Constraint):
         True
         """
         return cls([StringTerm(ALL, (_pattern("contains", text),))])
+
+    @classmethod
+    def like(cls, text: str, *, ignoring_case: bool = False) -> Strings:
+        r"""Return the strings that a text with wildcards stands for (see ``wildcards``).
+
+        >>> Strings.like("a*c").covers(Strings.like("ab?c")), Strings.like("a*")
+        (True, <Strings: _ prefix "a">)
+        """
+        read = wildcards(text, ignoring_case=ignoring_case)
+        pieces = read.plain_pieces
+        if pieces is None or len(pieces) > 3 or (len(pieces) > 1 and pieces[0] and pieces[-1]):
+            read.check_size()
+            kind = LIKE_IGNORING_CASE if read.ignoring_case else LIKE
+            return cls([StringTerm(ALL, (Pattern(kind, read.text),))])
+        if len(pieces) == 1:
+            return cls.points(pieces)
+        if len(pieces) == 2:
+            return cls.suffix(pieces[1]) if pieces[1] else cls.prefix(pieces[0])
+        if not pieces[0] and not pieces[2]:
+            return cls.containing(pieces[1])
+        return cls([StringTerm(ALL, (Pattern(LIKE, read.text),))])
 
     @classmethod
     def union(cls, members: Iterable[Strings]) -> Strings:
@@ -261,6 +286,26 @@ class Strings(Constraint):
         """The intervals of a constraint without patterns, None for a constraint with patterns."""
         return self._pairs
 
+    def listed(self, at_most: int) -> list[str] | None:
+        """Return the strings one by one, None if they are more than `at_most`.
+
+        >>> Strings.points(["b", "a"]).listed(2), Strings.prefix("a").listed(9)
+        (['a', 'b'], None)
+        """
+        pairs = _as_intervals(self.terms) if self._pairs is None else self._pairs
+        if pairs is None or len(pairs) > at_most or not all(map(_is_point, pairs)):
+            return None
+        return [low for low, _ in pairs]
+
+    @property
+    def is_written_apart(self) -> bool:
+        """Whether the text needs no "and": each clause of it is a single condition."""
+        return self._pairs is not None or all(
+            term.pairs == ALL and len(term.having) + len(term.lacking) == 1
+            for term in self.terms
+            if term.having or term.lacking
+        )
+
     def is_canonical(self) -> bool:
         return self._pairs is not None
 
@@ -273,7 +318,7 @@ class Strings(Constraint):
             sure = tuple(Piece(low, high, True) for low, high in self._pairs)
             return Extent(strings=sure, tight=True, comparable=True)
         # With patterns, there may be no string near the end of an interval: this is not tight.
-        around = intervals.normal(pair for term in self.terms for pair in term.pairs)
+        around = intervals.normal(pair for term in self.terms for pair in _pairs_around(term))
         return Extent(strings=tuple(Piece(low, high, False) for low, high in around))
 
     def tokens(self) -> tuple[Tokens, ...]:
@@ -283,6 +328,7 @@ class Strings(Constraint):
                 *(
                     wanted_of(pattern.text, at_end=pattern.kind == "suffix")
                     for pattern in self.terms[0].having
+                    if pattern.wildcards is None
                 )
             )
         # Most tables have no patterns, and then nobody asks which tokens are held.
@@ -361,6 +407,26 @@ class Strings(Constraint):
 def _is_point(pair: tuple[Any, Any]) -> bool:
     """Return whether an interval contains a single string."""
     return isinstance(pair[1], str) and pair[1] == pair[0] + "\0"
+
+
+@lru_cache(maxsize=4096)
+def _as_intervals(terms: tuple[StringTerm, ...]) -> Pairs | None:
+    """Return terms as intervals, None if they are none, or too many."""
+    try:
+        return as_intervals(terms)
+    except TooComplexError:
+        return None
+
+
+def _pairs_around(term: StringTerm) -> Pairs:
+    """Return intervals that contain all strings of a term."""
+    pairs = term.pairs
+    for pattern in term.having:
+        read = pattern.wildcards
+        if read is not None and read.prefix:
+            begun = ((read.prefix, after_prefix(read.prefix)),)
+            pairs = intervals.intersection(pairs, begun)
+    return pairs
 
 
 def _shared(a: Sequence[StringTerm], b: Sequence[StringTerm]) -> list[StringTerm]:
@@ -541,9 +607,15 @@ def _term_clauses(name: str, term: StringTerm) -> tuple[str, ...]:
     if term.pairs != ALL:
         pieces = _intervals_text(name, term.pairs)
         parts.append(pieces[0] if len(pieces) == 1 else f"({' or '.join(pieces)})")
-    parts += [f"{name} {pattern.kind} {value_text(pattern.text)}" for pattern in term.having]
-    parts += [f"{name} not {pattern.kind} {value_text(pattern.text)}" for pattern in term.lacking]
+    parts += [f"{name} {_pattern_text(pattern)}" for pattern in term.having]
+    parts += [f"{name} not {_pattern_text(pattern)}" for pattern in term.lacking]
     return (" and ".join(parts),)
+
+
+def _pattern_text(pattern: Pattern) -> str:
+    if pattern.kind == LIKE_IGNORING_CASE:
+        return f"{LIKE} {value_text(pattern.text)} ignoring case"
+    return f"{pattern.kind} {value_text(pattern.text)}"
 
 
 def _term_to_dict(term: StringTerm) -> dict[str, Any]:
@@ -573,8 +645,13 @@ def _read(data: dict[str, Any]) -> Constraint:
 
 def _pattern(kind: str, text: str) -> Pattern:
     """Return a pattern, or raise FilterError if its kind or its text is not valid."""
+    if kind in (LIKE, LIKE_IGNORING_CASE):
+        (term,) = Strings.like(text, ignoring_case=kind == LIKE_IGNORING_CASE).terms
+        if len(term.having) != 1 or term.pairs != ALL:
+            raise FilterError(f"{value_text(text)} has no wildcards in its middle")
+        return term.having[0]
     if kind not in ("contains", "suffix"):
-        raise FilterError(f"a pattern is 'contains' or 'suffix', not {kind!r}")
+        raise FilterError(f"a pattern is 'contains', 'suffix' or 'like', not {kind!r}")
     if len(text) > _MAX_PATTERN:
         raise FilterError(f"the text of {kind} has at most {_MAX_PATTERN} characters")
     return Pattern(kind, check_string(text))

@@ -169,7 +169,8 @@ class Isa(Constraint):
             return self.names >= other.names
         if isinstance(other, Strings):
             return self._as_strings().covers(other)
-        return Constraint.covers(self, other)
+        names = other.finite_strings()
+        return Constraint.covers(self, other) if names is None else self.names >= names
 
     def overlaps(self, other: Constraint) -> bool:
         if isinstance(other, Isa):

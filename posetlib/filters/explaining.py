@@ -71,7 +71,11 @@ def explanation(filter: Filter, notification: Mapping[str, Any]) -> Explanation:
     failures = []
     for name, constraint in zip(filter.attributes, filter.terms, strict=True):
         value = lookup(notification, name)
-        if value is MISSING or not constraint.matches_in(value, notification):
+        if value is MISSING:
+            satisfied = constraint.matches_absence()
+        else:
+            satisfied = constraint.matches_in(value, notification)
+        if not satisfied:
             failures.append(Failure(name, constraint, value, _reason(name, constraint, value)))
     return Explanation(filter, tuple(failures))
 

@@ -11,16 +11,20 @@ from collections.abc import Callable, Iterable
 from contextvars import ContextVar
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, TypeVar
 
 from lark import Lark, Token, Transformer, UnexpectedCharacters, UnexpectedToken, v_args
 from lark.exceptions import VisitError
 
+from posetlib.constraints.addresses import Addresses
 from posetlib.constraints.base import EXISTS, Constraint, register_kind, text_of
 from posetlib.constraints.booleans import ALL_BOOLEANS
 from posetlib.constraints.comparisons import between, compared, negated, not_between, one_of
+from posetlib.constraints.complements import ABSENT, complement_of
+from posetlib.constraints.elements import Some
 from posetlib.constraints.mixtures import conjunction, disjunction
 from posetlib.constraints.multivalues import ALL_SETS, MultiValues
+from posetlib.constraints.nulls import NULL
 from posetlib.constraints.numbers import ALL_INTEGERS, ALL_NUMBERS, Numbers
 from posetlib.constraints.placeholders import Placeholder
 from posetlib.constraints.strings import ALL_STRINGS, Strings
@@ -30,7 +34,20 @@ from posetlib.filters.filter import Filter
 from posetlib.names import KEYWORDS, NAME_PATTERN, name_text
 from posetlib.values import check_number, check_string
 
-__all__ = ["GRAMMAR", "parse_filter", "register_constraint", "unregister_constraint"]
+__all__ = [
+    "GRAMMAR",
+    "ConditionBuilder",
+    "Conditions",
+    "ParsedConditions",
+    "Unsatisfiable",
+    "make_parser",
+    "parse_filter",
+    "parsed",
+    "register_constraint",
+    "unregister_constraint",
+]
+
+ResultT = TypeVar("ResultT")
 
 # The longest text of a filter, in characters. It bounds the time to parse a bad input.
 _MAX_LENGTH: Final = 200_000
@@ -44,30 +61,51 @@ _MAX_DIGITS: Final = 1_200
 # For each keyword, the terminal of the grammar. Lark drops terminals whose name begins with "_".
 _KEYWORD_TERMINALS: Final = {word: f"K_{word.upper()}" for word in sorted(KEYWORDS)}
 _KEYWORD_TERMINALS.update({"and": "_AND", "or": "_OR"})
+# Words that mean something after an attribute only, so that attributes may have their names.
+_LATER_WORDS: Final = {
+    word: f"K_{word.upper()}" for word in ("case", "ignoring", "like", "null", "some")
+}
+_KEYWORD_TERMINALS.update(_LATER_WORDS)
+_WORDS: Final = " | ".join(_LATER_WORDS.values())
 
-#: The grammar of filters, for Lark. The name after "->" is a method of `_ExpressionBuilder`.
+#: The grammar of filters, for Lark. The name after "->" is a method of `ConditionBuilder`.
 GRAMMAR: Final = rf"""
 ?start: disjunction
 ?disjunction: conjunction (_OR conjunction)*
 ?conjunction: factor (_AND factor)*
 ?factor: "(" disjunction ")"
+    | K_NOT "(" disjunction ")"                      -> complement
     | K_TRUE                                         -> everything
     | K_EXISTS attribute                             -> exists
-    | attribute COMPARISON literal                   -> compare
+    | K_ABSENT attribute                             -> absent
     | attribute COMPARISON PLACEHOLDER               -> compare_with
-    | attribute K_IN range                           -> inside
-    | attribute K_NOT K_IN range                     -> outside
-    | attribute K_IN set                             -> member
-    | attribute K_NOT K_IN set                       -> no_member
-    | attribute (K_PREFIX | K_SUFFIX | K_CONTAINS) text        -> has_text
-    | attribute K_NOT (K_PREFIX | K_SUFFIX | K_CONTAINS) text  -> lacks_text
-    | attribute K_IS (K_NUMBER | K_STRING | K_BOOL | K_SET)    -> is_domain
-    | attribute (K_SUBSET | K_SUPERSET | K_OVERLAPS | K_DISJOINT) set -> sets
-    | attribute (K_HAS | K_LACKS) literal            -> element
-    | attribute K_ISA type                           -> isa
-    | attribute NAME operand                         -> custom
+    | attribute condition                            -> holds
+    | attribute K_SOME condition                     -> some
+    | attribute K_SOME INTEGERS condition            -> some_integer
+    | attribute K_SOME K_NOT "(" alternatives ")"    -> some_other
 
-attribute: (NAME | QUOTED) INTEGERS?
+?condition: COMPARISON literal                       -> compare
+    | K_IN range                                     -> inside
+    | K_NOT K_IN range                               -> outside
+    | K_IN set                                       -> member
+    | K_NOT K_IN set                                 -> no_member
+    | K_IN text                                      -> in_network
+    | K_NOT K_IN text                                -> outside_network
+    | (K_PREFIX | K_SUFFIX | K_CONTAINS) text        -> has_text
+    | K_NOT (K_PREFIX | K_SUFFIX | K_CONTAINS) text  -> lacks_text
+    | like
+    | K_NOT like                                     -> is_not_like
+    | K_IS (K_NUMBER | K_STRING | K_BOOL | K_SET | K_NULL) -> is_domain
+    | (K_SUBSET | K_SUPERSET | K_OVERLAPS | K_DISJOINT) set -> sets
+    | (K_HAS | K_LACKS) literal                      -> element
+    | K_ISA type                                     -> isa
+    | NAME operand                                   -> custom
+
+alternatives: integers_or_not (_OR integers_or_not)*
+?integers_or_not: condition
+    | INTEGERS condition                             -> of_integers
+like: K_LIKE text [K_IGNORING K_CASE]
+attribute: (NAME | QUOTED | {_WORDS}) INTEGERS?
 range: (LSQB | LPAR) literal "," literal (RSQB | RPAR)
 set: "{{" [literal ("," literal)*] "}}"
 tuple: ("[" | "(") literal ("," literal)* ("]" | ")")
@@ -76,7 +114,7 @@ tuple: ("[" | "(") literal ("," literal)* ("]" | ")")
 number: NUMBER
 text: STRING
 boolean: K_TRUE | K_FALSE
-type: NAME | STRING
+type: NAME | STRING | {_WORDS}
 
 NAME: /{NAME_PATTERN}/
 QUOTED: /`(?:[^`]|``)+`/
@@ -95,7 +133,7 @@ WHITESPACE: /\s+/
 """
 
 
-class _Unsatisfiable:
+class Unsatisfiable:
     """A condition that no value satisfies. It is an error unless "or" joins it to another one."""
 
     __slots__ = ("reason",)
@@ -104,14 +142,14 @@ class _Unsatisfiable:
         self.reason = reason
 
 
-def _satisfiable(item: Constraint | _Unsatisfiable, name: str) -> Constraint | _Unsatisfiable:
+def _satisfiable(item: Constraint | Unsatisfiable, name: str) -> Constraint | Unsatisfiable:
     """Return a condition on an attribute, or that no value satisfies it, as `x < $x`."""
     if isinstance(item, Constraint) and item.contradicts_itself(name):
-        return _Unsatisfiable(f"no value satisfies {text_of(item, name_text(name))}")
+        return Unsatisfiable(f"no value satisfies {text_of(item, name_text(name))}")
     return item
 
 
-class _Conditions:
+class Conditions:
     """The conditions on one attribute so far, all joined by "and" or all joined by "or".
 
     They are joined into one constraint only when the operation changes or the text ends. So a long
@@ -123,35 +161,35 @@ class _Conditions:
 
     __slots__ = ("depth", "items", "operation")
 
-    def __init__(self, constraint: Constraint | _Unsatisfiable) -> None:
+    def __init__(self, constraint: Constraint | Unsatisfiable) -> None:
         self.items = [constraint]
         self.operation: _Join | None = None
         self.depth = 0
 
-    def joined(self, name: str) -> Constraint | _Unsatisfiable:
+    def joined(self, name: str) -> Constraint | Unsatisfiable:
         """Return the items joined into one constraint."""
         items = [_satisfiable(item, name) for item in self.items]
-        empty = [item for item in items if isinstance(item, _Unsatisfiable)]
+        empty = [item for item in items if isinstance(item, Unsatisfiable)]
         if empty and (self.operation is conjunction or len(empty) == len(items)):
             return empty[0]
         if self.operation is None:
             return items[0]
         try:
-            joined = self.operation([i for i in items if not isinstance(i, _Unsatisfiable)])
+            joined = self.operation([i for i in items if not isinstance(i, Unsatisfiable)])
             return _satisfiable(joined, name)
         except EmptyConstraintError as error:
-            return _Unsatisfiable(f"{name_text(name)}: {error}")
+            return Unsatisfiable(f"{name_text(name)}: {error}")
         except FilterError as error:
             raise FilterError(f"{name_text(name)}: {error}") from None
 
     def constraint(self, name: str) -> Constraint:
         """Return the items joined into one constraint, or raise if no value satisfies it."""
         joined = self.joined(name)
-        if isinstance(joined, _Unsatisfiable):
+        if isinstance(joined, Unsatisfiable):
             raise EmptyConstraintError(joined.reason)
         return joined
 
-    def add(self, operation: _Join, other: _Conditions, name: str) -> None:
+    def add(self, operation: _Join, other: Conditions, name: str) -> None:
         """Join other conditions on the same attribute to these by the operation."""
         for part in (self, other):
             if part.operation not in (None, operation):
@@ -173,10 +211,12 @@ class _Conditions:
 
 # `conjunction` or `disjunction`.
 _Join: TypeAlias = Callable[[Iterable[Constraint]], Constraint]
-# A parsed expression: the conditions on each attribute, joined by "and".
-_Expression: TypeAlias = dict[str, _Conditions]
+#: What is parsed so far: the conditions on each attribute, joined by "and".
+ParsedConditions: TypeAlias = dict[str, Conditions]
 # An attribute in the text: its name, and whether ":int" follows (the value must be an integer).
 _Attribute: TypeAlias = tuple[str, bool]
+# Makes the constraint of a condition on some attribute.
+_Condition: TypeAlias = Callable[[], Constraint]
 # A range in the text: low end, high end, and the arguments that say which ends are open.
 _Range: TypeAlias = tuple[Any, Any, dict[str, bool]]
 
@@ -186,6 +226,7 @@ _DOMAINS: Final[dict[str, Constraint]] = {
     "string": ALL_STRINGS,
     "bool": ALL_BOOLEANS,
     "set": ALL_SETS,
+    "null": NULL,
 }
 # The constraint for each operator on strings.
 _STRING_OPERATORS: Final[dict[str, Callable[[str], Strings]]] = {
@@ -211,8 +252,8 @@ _types: ContextVar[TypeHierarchy | None] = ContextVar("posetlib_types", default=
 
 
 @v_args(inline=True)
-class _ExpressionBuilder(Transformer[Token, _Expression]):
-    """Builds expressions while the parser reads the text, from the smallest parts up.
+class ConditionBuilder(Transformer[Token, Any]):
+    """Builds conditions while the parser reads the text, from the smallest parts up.
 
     Lark calls the method with the name of each rule of the grammar that it recognises.
     """
@@ -248,62 +289,114 @@ class _ExpressionBuilder(Transformer[Token, _Expression]):
 
     # -- conditions --------------------------------------------------------------------------------
 
-    def everything(self, token: Token) -> _Expression:
+    def everything(self, token: Token) -> ParsedConditions:
         return {}
 
-    def exists(self, token: Token, attribute: _Attribute) -> _Expression:
+    def exists(self, token: Token, attribute: _Attribute) -> ParsedConditions:
         return _condition_on(attribute, ALL_NUMBERS if attribute[1] else EXISTS)
 
-    def compare(self, attribute: _Attribute, operator: Token, value: Any) -> _Expression:
-        return _condition_on(attribute, lambda: compared(str(operator), value))
+    def absent(self, token: Token, attribute: _Attribute) -> ParsedConditions:
+        return _condition_on(attribute, ABSENT)
 
-    def compare_with(self, attribute: _Attribute, operator: Token, other: Token) -> _Expression:
+    def holds(self, attribute: _Attribute, condition: _Condition) -> ParsedConditions:
+        return _condition_on(attribute, condition)
+
+    def some(self, attribute: _Attribute, _: Token, condition: _Condition) -> ParsedConditions:
+        return _condition_on(attribute, lambda: Some(condition()))
+
+    def some_integer(
+        self, attribute: _Attribute, _: Token, __: Token, condition: _Condition
+    ) -> ParsedConditions:
+        return _condition_on(attribute, lambda: Some(_of_integers(condition())))
+
+    def some_other(
+        self, attribute: _Attribute, _: Token, __: Token, denied: _Condition
+    ) -> ParsedConditions:
+        return _condition_on(attribute, lambda: Some(complement_of(denied())))
+
+    def alternatives(self, *parts: _Condition) -> _Condition:
+        return lambda: disjunction([part() for part in parts])
+
+    def of_integers(self, _: Token, condition: _Condition) -> _Condition:
+        return lambda: _of_integers(condition())
+
+    def compare_with(
+        self, attribute: _Attribute, operator: Token, other: Token
+    ) -> ParsedConditions:
         constraint: Constraint = Placeholder(_name(other[1:]), str(operator))
         if attribute[1]:
             constraint = conjunction([constraint, ALL_INTEGERS])
-        return {attribute[0]: _Conditions(constraint)}
+        return {attribute[0]: Conditions(constraint)}
 
-    def inside(self, attribute: _Attribute, _: Token, ends: _Range) -> _Expression:
-        return _condition_on(attribute, lambda: between(ends[0], ends[1], **ends[2]))
+    # Each of these returns a function that makes the constraint, so that its errors can be given
+    # the name of the attribute.
 
-    def outside(self, attribute: _Attribute, _: Token, __: Token, ends: _Range) -> _Expression:
-        return _condition_on(attribute, lambda: not_between(ends[0], ends[1], **ends[2]))
+    def compare(self, operator: Token, value: Any) -> _Condition:
+        return lambda: compared(str(operator), value)
 
-    def member(self, attribute: _Attribute, _: Token, values: list[Any]) -> _Expression:
-        return _condition_on(attribute, lambda: one_of(values))
+    def inside(self, _: Token, ends: _Range) -> _Condition:
+        return lambda: between(ends[0], ends[1], **ends[2])
 
-    def no_member(self, attribute: _Attribute, _: Token, __: Token, values: Any) -> _Expression:
-        return _condition_on(attribute, lambda: negated(one_of(values)))
+    def outside(self, _: Token, __: Token, ends: _Range) -> _Condition:
+        return lambda: not_between(ends[0], ends[1], **ends[2])
 
-    def has_text(self, attribute: _Attribute, operator: Token, text: str) -> _Expression:
-        return _condition_on(attribute, lambda: _STRING_OPERATORS[operator.lower()](text))
+    def member(self, _: Token, values: list[Any]) -> _Condition:
+        return lambda: one_of(values)
 
-    def lacks_text(
-        self, attribute: _Attribute, _: Token, operator: Token, text: str
-    ) -> _Expression:
-        return _condition_on(attribute, lambda: negated(_STRING_OPERATORS[operator.lower()](text)))
+    def no_member(self, _: Token, __: Token, values: Any) -> _Condition:
+        return lambda: negated(one_of(values))
 
-    def is_domain(self, attribute: _Attribute, _: Token, domain: Token) -> _Expression:
-        return _condition_on(attribute, _DOMAINS[domain.lower()])
+    def in_network(self, _: Token, text: str) -> _Condition:
+        return lambda: Addresses.network(text)
 
-    def sets(self, attribute: _Attribute, operator: Token, elements: list[Any]) -> _Expression:
-        return _condition_on(attribute, lambda: _SET_OPERATORS[operator.lower()](elements))
+    def outside_network(self, _: Token, __: Token, text: str) -> _Condition:
+        return lambda: Addresses.network(text).complement()
 
-    def element(self, attribute: _Attribute, operator: Token, element: Any) -> _Expression:
-        return _condition_on(attribute, lambda: _SET_OPERATORS[operator.lower()]([element]))
+    def has_text(self, operator: Token, text: str) -> _Condition:
+        return lambda: _STRING_OPERATORS[operator.lower()](text)
 
-    def isa(self, attribute: _Attribute, _: Token, name: str) -> _Expression:
-        return _condition_on(attribute, lambda: Isa.of(name, _types.get()))
+    def lacks_text(self, _: Token, operator: Token, text: str) -> _Condition:
+        return lambda: negated(_STRING_OPERATORS[operator.lower()](text))
 
-    def custom(self, attribute: _Attribute, operator: Token, operand: Any) -> _Expression:
+    def like(self, _: Token, text: str, *ignoring_case: Token) -> _Condition:
+        return lambda: Strings.like(text, ignoring_case=bool(ignoring_case))
+
+    def is_not_like(self, _: Token, like: _Condition) -> _Condition:
+        return lambda: negated(like())
+
+    def is_domain(self, _: Token, domain: Token) -> _Condition:
+        return lambda: _DOMAINS[domain.lower()]
+
+    def sets(self, operator: Token, elements: list[Any]) -> _Condition:
+        return lambda: _SET_OPERATORS[operator.lower()](elements)
+
+    def element(self, operator: Token, element: Any) -> _Condition:
+        return lambda: _SET_OPERATORS[operator.lower()]([element])
+
+    def isa(self, _: Token, name: str) -> _Condition:
+        return lambda: Isa.of(name, _types.get())
+
+    def custom(self, operator: Token, operand: Any) -> _Condition:
         make = _REGISTERED_OPERATORS.get(operator.lower())
         if make is None:
             raise _error_at(operator, f"unknown operator {operator}", expected=_known_operators())
-        return _condition_on(attribute, lambda: make(operand))
+        return lambda: make(operand)
 
     # -- joining -----------------------------------------------------------------------------------
 
-    def conjunction(self, *parts: _Expression) -> _Expression:
+    def complement(self, token: Token, part: ParsedConditions) -> ParsedConditions:
+        if not part:
+            raise EmptyConstraintError("nothing satisfies not (true)")
+        name = _only_attribute("not ( )", [part])
+        try:
+            denied = part[name].joined(name)
+            if isinstance(denied, Unsatisfiable):
+                return {}
+            return {name: Conditions(complement_of(denied))}
+        except FilterError as error:
+            raise FilterError(f"{name_text(name)}: {error}") from None
+
+    def conjunction(self, *parts: ParsedConditions) -> ParsedConditions:
         # Add the smaller expressions to the largest one, so that nested text takes little copying.
         joined = max(parts, key=len)
         for expression in parts:
@@ -315,26 +408,39 @@ class _ExpressionBuilder(Transformer[Token, _Expression]):
                         joined[name] = part
         return joined
 
-    def disjunction(self, *parts: _Expression) -> _Expression:
-        if {} in parts:  # "true" is an expression without conditions
+    def disjunction(self, *parts: ParsedConditions) -> ParsedConditions:
+        if {} in parts:  # "true" has no conditions
             return {}
-        names = sorted({name for expression in parts for name in expression})
-        if len(names) > 1:
-            listed = ", ".join(map(name_text, names[:5])) + (", ..." if len(names) > 5 else "")
-            raise FilterError(
-                f'"or" joins conditions on one attribute only, not on different attributes '
-                f"({listed}); use one filter for each alternative"
-            )
+        name = _only_attribute('"or"', parts)
         first, *rest = parts
         for expression in rest:
-            first[names[0]].add(disjunction, expression[names[0]], names[0])
+            first[name].add(disjunction, expression[name], name)
         return first
+
+
+def _only_attribute(joint: str, parts: Iterable[ParsedConditions]) -> str:
+    """Return the attribute of all parts, or raise FilterError if there are several."""
+    names = sorted({name for part in parts for name in part})
+    if len(names) > 1:
+        listed = ", ".join(map(name_text, names[:5])) + (", ..." if len(names) > 5 else "")
+        raise FilterError(
+            f"{joint} joins conditions on one attribute only, not on different attributes "
+            f"({listed}); use one filter for each alternative, or an expression"
+        )
+    return names[0]
+
+
+def _of_integers(constraint: Constraint) -> Constraint:
+    """Return a constraint on numbers for integers only."""
+    if not isinstance(constraint, Numbers):
+        raise FilterError("mixed types: an integer (:int) compares with numbers only")
+    return conjunction([constraint, ALL_INTEGERS])
 
 
 def _condition_on(
     attribute: _Attribute, constraint: Constraint | Callable[[], Constraint]
-) -> _Expression:
-    """Return the expression for one condition; errors name the attribute.
+) -> ParsedConditions:
+    """Return one condition as it is parsed; errors name the attribute.
 
     `constraint` may be a function, so that errors in making the constraint are caught here.
     """
@@ -342,16 +448,14 @@ def _condition_on(
     try:
         made = constraint if isinstance(constraint, Constraint) else constraint()
         if integers:
-            if not isinstance(made, Numbers):
-                raise FilterError("mixed types: an integer (:int) compares with numbers only")
-            made = conjunction([made, ALL_INTEGERS])
+            made = _of_integers(made)
     except EmptyConstraintError as error:
-        return {name: _Conditions(_Unsatisfiable(f"{name_text(name)}: {error}"))}
+        return {name: Conditions(Unsatisfiable(f"{name_text(name)}: {error}"))}
     except FilterSyntaxError:
         raise
     except ValueError as error:  # FilterError, or an error from a registered factory
         raise FilterError(f"{name_text(name)}: {error}") from None
-    return {name: _Conditions(made)}
+    return {name: Conditions(made)}
 
 
 def _name(text: str) -> str:
@@ -402,17 +506,49 @@ def _as_keyword(token: Token) -> Token:
     return token if terminal is None else token.update(type=terminal)
 
 
-@lru_cache(maxsize=1)
-def _parser() -> Lark:
-    """Return the parser. It is made at first use, because that takes longer than the import."""
+def make_parser(grammar: str, builder: Transformer[Token, Any]) -> Lark:
+    """Return a parser for the grammar of filters, or for one that extends it."""
     return Lark(
-        GRAMMAR,
+        grammar,
         parser="lalr",
         lexer="basic",
         lexer_callbacks={"NAME": _as_keyword},
         maybe_placeholders=False,
-        transformer=_ExpressionBuilder(),
+        transformer=builder,
     )
+
+
+@lru_cache(maxsize=1)
+def _parser() -> Lark:
+    """Return the parser. It is made at first use, because that takes longer than the import."""
+    return make_parser(GRAMMAR, ConditionBuilder())
+
+
+def parsed(
+    parser: Callable[[], Lark],
+    text: str,
+    types: TypeHierarchy | None,
+    finish: Callable[[Any], ResultT],
+    what: str = "a filter",
+) -> ResultT:
+    """Return what ``finish`` makes of a parsed text; errors say where the text went wrong."""
+    if not isinstance(text, str):
+        raise TypeError(f"{what} is parsed from a string, not {type(text).__name__}")
+    if len(text) > _MAX_LENGTH:
+        raise FilterSyntaxError(
+            f"{what}'s text has at most {_MAX_LENGTH:,} characters, not {len(text):,}"
+        )
+    token = _types.set(types)
+    try:
+        return finish(parser().parse(text))
+    except UnexpectedToken as error:
+        raise _unexpected(error, text, what) from None
+    except UnexpectedCharacters as error:
+        raise _unreadable(error, text) from None
+    except VisitError as error:
+        raise error.orig_exc from None
+    finally:
+        _types.reset(token)
 
 
 def parse_filter(text: str, types: TypeHierarchy | None = None) -> Filter:
@@ -424,24 +560,11 @@ def parse_filter(text: str, types: TypeHierarchy | None = None) -> Filter:
     >>> parse_filter('price in [20, 30] and name prefix "Fo"')
     Filter('name prefix "Fo" and price in [20, 30]')
     """
-    if not isinstance(text, str):
-        raise TypeError(f"a filter is parsed from a string, not {type(text).__name__}")
-    if len(text) > _MAX_LENGTH:
-        raise FilterSyntaxError(
-            f"a filter's text has at most {_MAX_LENGTH:,} characters, not {len(text):,}"
-        )
-    token = _types.set(types)
-    try:
-        expression: Any = _parser().parse(text)
-        return Filter({name: part.constraint(name) for name, part in expression.items()})
-    except UnexpectedToken as error:
-        raise _unexpected(error, text) from None
-    except UnexpectedCharacters as error:
-        raise _unreadable(error, text) from None
-    except VisitError as error:
-        raise error.orig_exc from None
-    finally:
-        _types.reset(token)
+    return parsed(_parser, text, types, _as_filter)
+
+
+def _as_filter(conditions: ParsedConditions) -> Filter:
+    return Filter({name: part.constraint(name) for name, part in conditions.items()})
 
 
 # -- messages for syntax errors -------------------------------------------------------------------
@@ -467,21 +590,26 @@ _TERMINAL_WORDS: Final = {
 _KEYWORD_WORDS: Final = {kind: word for word, kind in _KEYWORD_TERMINALS.items()}
 # If all operators are possible, a message gives an example instead of listing them.
 _OPERATOR_WORDS: Final = frozenset(
-    "in is isa not prefix suffix contains subset superset overlaps disjoint has lacks".split()
+    {"contains", "disjoint", "has", "in", "is", "isa", "lacks", "like", "not", "overlaps"}
+    | {"prefix", "some", "subset", "suffix", "superset"}
 )
 
 
-def _unexpected(error: UnexpectedToken, text: str) -> FilterSyntaxError:
+def _unexpected(error: UnexpectedToken, text: str, what: str) -> FilterSyntaxError:
     """Return the error for a token that cannot stand at its place."""
     found = error.token
-    names = error.accepts or error.expected
+    names = set(error.accepts or error.expected)
+    if "NAME" in names and "K_IN" not in names:  # a place for an attribute, which may be any word
+        names -= set(_LATER_WORDS.values())
     words = {_TERMINAL_WORDS.get(name) or _KEYWORD_WORDS.get(name, name) for name in names}
     if words >= _OPERATOR_WORDS:
         words = (words - _OPERATOR_WORDS - {"a name"}) | {"an operator such as in, is or prefix"}
     if found.type == "$END":
         line, column = _end_position(text)
         return FilterSyntaxError(
-            "the text ends too early" if text.strip() else "there is no filter in empty text",
+            "the text ends too early"
+            if text.strip()
+            else f"there is no {what.split()[1]} in empty text",
             line=line,
             column=column,
             expected=sorted(words),

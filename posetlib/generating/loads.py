@@ -12,8 +12,10 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 
 from posetlib.array_types import BoolArray, FloatArray, IntArray
+from posetlib.generating import model_loads
 from posetlib.generating.draws import Draw, Grid
 from posetlib.generating.parameters import Parameters
+from posetlib.models import read_documents, tuple_record
 
 __all__ = [
     "GeneratedFilters",
@@ -94,6 +96,16 @@ class _Clauses(ABC):
     @abstractmethod
     def texts(self) -> list[str]:
         """Return the text of each filter's constraint; empty for a filter without one."""
+
+
+@dataclass(frozen=True)
+class _Texts(_Clauses):
+    """Constraints that were made as text."""
+
+    made: list[str]
+
+    def texts(self) -> list[str]:
+        return self.made
 
 
 #: Operators of constraints on numbers. _NOTHING stands for no constraint.
@@ -217,8 +229,16 @@ def generated_filters(p: Parameters, rows: Rows) -> GeneratedFilters:
     draw = Draw(p.seed, numbers)
     grid = Grid.between(p.low, p.high, p.decimals)
     ranges: dict[str, GeneratedRanges] = {}
-    plain = np.full(len(numbers), p.kind != "strings")
+    plain = np.full(len(numbers), p.kind not in ("strings", "tuples", "documents"))
     clauses: dict[str, _Clauses] = {}
+    types = draw.below(p.schemas, _SCHEMA) if p.schemas > 1 else None
+    if p.kind == "tuples":
+        fields = model_loads.template_clauses(draw, grid, p.dims, p.skew, types)
+        types = None  # a field of the template
+        clauses |= {name: _Texts(texts) for name, texts in fields.items()}
+    if p.kind == "documents":
+        paths = model_loads.path_clauses(draw, grid, p.inner_attributes, p.skew)
+        clauses |= {name: _Texts(texts) for name, texts in paths.items()}
     if p.kind == "strings":
         clauses["subject"] = _subjects(p, draw)
         if p.dims > 1:
@@ -230,7 +250,6 @@ def generated_filters(p: Parameters, rows: Rows) -> GeneratedFilters:
         clauses[name] = one
         ranges[name], is_range = one.ranges()
         plain &= is_range
-    types = draw.below(p.schemas, _SCHEMA) if p.schemas > 1 else None
     return GeneratedFilters(numbers, interfaces_of(p, numbers), types, ranges, plain, clauses)
 
 
@@ -335,11 +354,25 @@ class GeneratedNotifications:
     #: Attribute -> values, for attributes with numbers and for those with strings.
     values: dict[str, FloatArray]
     strings: dict[str, list[str]]
+    #: Documents as JSON has them, or tuples; None if notifications are records.
+    documents: list[dict[str, Any]] | None = None
+    tuples: list[list[Any]] | None = None
 
     @cached_property
     def mappings(self) -> list[dict[str, Any]]:
-        """The notifications as dictionaries."""
+        """The notifications as dictionaries, their documents read."""
+        if self.documents is not None:
+            return [read_documents(each) for each in self._records]
+        return self._records
+
+    @cached_property
+    def _records(self) -> list[dict[str, Any]]:
+        """The notifications as JSON has them."""
+        if self.tuples is not None:
+            return [tuple_record(each) for each in self.tuples]
         columns: dict[str, list[Any]] = dict(self.strings)
+        if self.documents is not None:
+            columns["doc"] = self.documents
         if self.types is not None:
             columns["type"] = [f"T{each}" for each in self.types.tolist()]
         for name, values in self.values.items():
@@ -348,7 +381,7 @@ class GeneratedNotifications:
 
     def texts(self) -> list[str]:
         """Return the notifications as JSON."""
-        return [json.dumps(each) for each in self.mappings]
+        return [json.dumps(each) for each in self.tuples or self._records]
 
 
 def generated_notifications(p: Parameters, rows: Rows) -> GeneratedNotifications:
@@ -376,4 +409,9 @@ def generated_notifications(p: Parameters, rows: Rows) -> GeneratedNotifications
         parts = [draw.ranked(len(_SYLLABLES), p.skew, _PLACE, part).tolist() for part in range(2)]
         strings["name"] = [_label(*pair) for pair in zip(*parts, strict=True)]
     types = draw.below(p.schemas, _COUNT) if p.schemas > 1 else None
-    return GeneratedNotifications(numbers, types, values, strings)
+    documents = tuples = None
+    if p.kind == "documents":
+        documents = model_loads.documents(draw, grid, p.inner_attributes, p.skew)
+    if p.kind == "tuples":
+        tuples = model_loads.tuples(draw, grid, p.dims, p.skew, types)
+    return GeneratedNotifications(numbers, types, values, strings, documents, tuples)

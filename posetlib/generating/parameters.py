@@ -10,8 +10,17 @@ __all__ = ["KINDS", "SCENARIOS", "Parameters"]
 
 #: The kinds of load, by the constraints of the filters. In this order: ranges with uniform ends;
 #: ranges of a small width; such ranges near popular values; ranges on one to three attributes;
-#: ranges and comparisons; constraints on strings.
-KINDS: Final = ("uniform", "narrow", "zipf", "variable", "mixed", "strings")
+#: ranges and comparisons; constraints on strings; templates over tuples; paths over documents.
+KINDS: Final = (
+    "uniform",
+    "narrow",
+    "zipf",
+    "variable",
+    "mixed",
+    "strings",
+    "tuples",
+    "documents",
+)
 #: What happens after the first filters were added (see ``generating.scenarios``).
 SCENARIOS: Final = ("add-remove", "distributed")
 #: The names of attributes with numbers. They are in sorted order, so that the text of a filter with
@@ -25,7 +34,8 @@ class Parameters:
 
     >>> Parameters(kind="cubic")
     Traceback (most recent call last):
-    ValueError: kind is one of uniform, narrow, zipf, variable, mixed, strings, not 'cubic'
+    ValueError: kind is one of uniform, narrow, zipf, variable, mixed, strings, tuples, documents, \
+not 'cubic'
     """
 
     #: How many filters are added at first.
@@ -33,7 +43,8 @@ class Parameters:
     #: One of KINDS.
     kind: str = "uniform"
     #: How many attributes a filter constrains. In the variable load, from how many it chooses, but
-    #: from three at least. In the strings load 1 is the subject only, more is also the name.
+    #: from three at least. In the strings load 1 is the subject only, more is also the name. Of
+    #: tuples, how many fields are numbers; of documents, how many numbers an element has.
     dims: int = 2
     interfaces: int = 10
     notifications: int = 0
@@ -90,9 +101,14 @@ class Parameters:
     @property
     def attributes(self) -> tuple[str, ...]:
         """The names of the attributes with numbers."""
-        if self.kind == "strings":
+        if self.kind in ("strings", "tuples", "documents"):
             return ()
         return _NAMES[: max(3, self.dims) if self.kind == "variable" else self.dims]
+
+    @property
+    def inner_attributes(self) -> tuple[str, ...]:
+        """The names of the numbers in the elements of documents."""
+        return _NAMES[: self.dims] if self.kind == "documents" else ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return the parameters as a dictionary for a JSON file."""

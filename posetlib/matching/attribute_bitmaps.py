@@ -28,6 +28,7 @@ from posetlib.matching.cells import (
     as_floats,
     float_after,
 )
+from posetlib.matching.kind_indexes import IndexedSlots
 
 __all__ = ["CELLS", "DOUBTED", "REFUSED", "WORD", "AttributeBitmaps"]
 
@@ -92,6 +93,9 @@ class AttributeBitmaps:
     stray
         An odd pair that came after the cells were cut at every end of the pairs before it. With its
         own ends cut as well it would often not be odd, so many strays are a reason to build anew.
+    indexed
+        The constraint of the slot is of a kind that brings an index, which settles it for any
+        value (see ``matching.kind_indexes``).
 
     Memory: two bits for each row and slot, and 16 bytes for each slot where there are float ends.
     """
@@ -114,6 +118,8 @@ class AttributeBitmaps:
         if self.cells.many_numbers:
             size = words * WORD
             self.float_ends = (np.full(size, -np.inf), np.full(size, np.inf))
+        #: The indexed slots.
+        self.indexed = IndexedSlots(words)
         #: The number of strays.
         self.strays = 0
         #: The odd slots among those given.
@@ -129,6 +135,12 @@ class AttributeBitmaps:
         """Give these slots, a bitmap, the bits of free slots: O(rows × words)."""
         if self.usual:
             self.table[_FIRST_LINE:] |= slots
+
+    def settled(self, row: int, value: Any) -> Words:
+        """Return the two lines of a row for a value: indexed slots are not in doubt."""
+        lines = self.table[2 * row : 2 * row + 2].copy()
+        self.indexed.settle(lines, value)
+        return lines
 
     # -- all at once -------------------------------------------------------------------------------
 
@@ -151,6 +163,7 @@ class AttributeBitmaps:
                 )
                 np.frombuffer(self._stops, dtype=np.intc)[intervals.slots] = 2 * intervals.rows.last
         for slot, constraint in rest:
+            self.indexed.write(slot, constraint)
             reach = self.cells.reach(constraint)
             for bitmap, ranges in zip(table, (reach.possible, reach.sure), strict=True):
                 for start, stop in _gaps(ranges, size):
@@ -250,6 +263,7 @@ class AttributeBitmaps:
             if self.usual:
                 column[_FIRST_LINE:] &= ~bit
             return True
+        self.indexed.write(slot, constraint)
         reach = self.cells.reach(constraint)
         lines = [(2 * start, 2 * stop) for start, stop in reach.possible[1:]]
         if self.usual:
@@ -273,6 +287,7 @@ class AttributeBitmaps:
         """Give the slots of pairs the bits of free slots; O(rows) for each."""
         table = self.table
         for slot in slots:
+            self.indexed.erase(slot)
             word, bit = slot // WORD, slot % WORD
             if self.usual:
                 column = table[self._starts[slot] : self._stops[slot], word]
@@ -290,8 +305,8 @@ class AttributeBitmaps:
             self._starts[slot], self._stops[slot] = 2 * rows[0][0], 2 * rows[-1][1]
 
     def _settles(self, slot: int, constraint: Constraint, reach: Reach) -> bool:
-        """Return whether rows and float ends settle every doubt about a float; keeps the ends."""
-        if reach.exact:
+        """Return whether no doubt about a float is left for a test; keeps the ends of a range."""
+        if reach.exact or slot in self.indexed:
             return True
         if self.float_ends is None:
             return False

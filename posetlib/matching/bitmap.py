@@ -55,7 +55,7 @@ _Flags = NDArray[np.bool_]
 _Numbers = NDArray[np.intp]
 
 
-class BitmapMatcher(Matcher):
+class BitmapMatcher(Matcher[Filter]):
     """Matches notifications by bitmaps: the fast way, above all for many at once.
 
     Adding or removing a pair costs a few microseconds. The bitmaps are written when the next
@@ -313,7 +313,10 @@ class BitmapMatcher(Matcher):
                 if value is MISSING and "." in name:
                     value = lookup(notification, name)
                 row = bitmaps.cells.row(value)
-                rows.append((bitmaps.table, row))
+                if bitmaps.indexed and value is not MISSING:
+                    rows.append((bitmaps.settled(row, value), 0))
+                else:
+                    rows.append((bitmaps.table, row))
                 free_excluded |= bitmaps.usual and row != UNKNOWN
         except AttributeError:
             check_notification(notification)
@@ -412,8 +415,7 @@ class BitmapMatcher(Matcher):
         self, slots: Slots, chunk: list[Notification], workspace: Words
     ) -> list[frozenset[Hashable]]:
         """Return the interfaces of each notification of a chunk; an *event* is its number."""
-        readings = self._read(chunk)
-        lines = [(bitmaps.table, 2 * read.rows) for bitmaps, read in readings]
+        readings, lines = self._read(chunk)
         doubting, doubts, spare = workspace[:, : len(chunk)]
         if not any(bitmaps.usual and read.inexact is None for bitmaps, read in readings):
             lines.append((self._free_table, np.zeros(len(chunk), dtype=np.intp)))
@@ -433,16 +435,24 @@ class BitmapMatcher(Matcher):
                 self._settle(slots, chunk, readings, candidates, found, blocked)
         return self._interfaces(slots, found, blocked)
 
-    def _read(self, chunk: list[Notification]) -> list[tuple[AttributeBitmaps, Readings]]:
-        """Return, for each attribute, the rows of its values in these notifications."""
+    def _read(
+        self, chunk: list[Notification]
+    ) -> tuple[list[tuple[AttributeBitmaps, Readings]], list[tuple[Words, _Numbers]]]:
+        """Return, for each attribute, the rows of its values in these notifications.
+
+        The second list has a table for each attribute, and the first line of each value in it.
+        """
         readings = []
+        lines = []
         try:
             for name, bitmaps in self._attributes.items():
                 if "." in name:
                     values = [lookup(notification, name) for notification in chunk]
                 else:
                     values = [notification.get(name, MISSING) for notification in chunk]
-                readings.append((bitmaps, bitmaps.cells.read(values)))
+                read = bitmaps.cells.read(values)
+                readings.append((bitmaps, read))
+                lines.append(_lines_of(bitmaps, read, values))
         except AttributeError:
             for notification in chunk:
                 check_notification(notification)
@@ -450,7 +460,7 @@ class BitmapMatcher(Matcher):
         if not readings:
             for notification in chunk:
                 check_notification(notification)
-        return readings
+        return readings, lines
 
     def _settle(
         self,
@@ -520,6 +530,23 @@ def _wide_place(slot: int) -> int:
 
 def _matcher(pairs: Iterable[Pair], cells: int | None) -> BitmapMatcher:
     return BitmapMatcher(pairs, cells=cells)
+
+
+def _lines_of(
+    bitmaps: AttributeBitmaps, read: Readings, values: list[Any]
+) -> tuple[Words, _Numbers]:
+    """Return a table, and the first of the two lines of each value in it.
+
+    The table is that of the attribute, unless values are asked of indexes: then each value has
+    lines of its own.
+    """
+    if not bitmaps.indexed or all(value is MISSING for value in values):
+        return bitmaps.table, 2 * read.rows
+    pairs = [
+        bitmaps.table[2 * row : 2 * row + 2] if value is MISSING else bitmaps.settled(row, value)
+        for row, value in zip(read.rows.tolist(), values, strict=True)
+    ]
+    return np.concatenate(pairs), 2 * np.arange(len(values))
 
 
 def _found(slots: Slots, blocked: Words) -> _Flags:

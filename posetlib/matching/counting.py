@@ -15,7 +15,7 @@ from posetlib.filters.filter import Filter
 from posetlib.graph.change import Pair
 from posetlib.matching.matcher import Matcher, Notification, check_notification
 from posetlib.matching.predicates import Predicates
-from posetlib.values import MISSING, lookup
+from posetlib.values import lookup
 
 __all__ = ["CountingMatcher"]
 
@@ -23,7 +23,7 @@ __all__ = ["CountingMatcher"]
 _FILTERS: Final = attrgetter("filters")
 
 
-class CountingMatcher(Matcher):
+class CountingMatcher(Matcher[Filter]):
     """Matches notifications by counting satisfied constraints, each evaluated once for all filters.
 
     The index is always up to date: an add or remove costs O(log n) for each end of a range. A match
@@ -92,10 +92,9 @@ class CountingMatcher(Matcher):
         counts: Counter[int] = Counter()
         for name, predicates in self._attributes.items():
             value = lookup(notification, name)
-            if value is not MISSING:
-                satisfied = predicates.satisfied(value, notification)
-                # Thousands of steps for each attribute, so they must all run within C.
-                counts.update(chain.from_iterable(map(_FILTERS, satisfied)))
+            satisfied = predicates.satisfied(value, notification)
+            # Thousands of steps for each attribute, so they must all run within C.
+            counts.update(chain.from_iterable(map(_FILTERS, satisfied)))
         needed, holders = self._needed, self._holders
         answer: set[Hashable] = set()
         for number in self._always:

@@ -1,4 +1,7 @@
-"""The base class of matchers: it keeps the (filter, interface) pairs; a subclass indexes them."""
+"""The base class of matchers: it keeps the (filter, interface) pairs; a subclass indexes them.
+
+The items are filters, or expressions, which match notifications likewise.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ from typing import Any, Self
 
 from posetlib.errors import UnknownEntryError
 from posetlib.filters.filter import Filter, check_notification
-from posetlib.graph.change import NO_CHANGE, Change, Pair
+from posetlib.graph.change import NO_CHANGE, Change, ItemT, Pair
 from posetlib.graph.counters import Counters
 
 __all__ = ["Matcher", "Notification", "check_notification", "readable"]
@@ -25,7 +28,7 @@ def readable(item: object) -> bool:
     return isinstance(item, Filter) and type(item).matches is Filter.matches
 
 
-class Matcher(Collection[Filter]):
+class Matcher(Collection[ItemT]):
     """Filters and the interfaces that hold them, without any order among them.
 
     Every pair that is added stays until it is removed: nothing is eliminated by covering. A filter
@@ -36,34 +39,38 @@ class Matcher(Collection[Filter]):
         #: Counts the tests of one filter against one notification, as ``match_tests``.
         self.counters = Counters()
         # Filter -> interface -> the number that ``_enter`` returned for the pair.
-        self._pairs: dict[Filter, dict[Hashable, int]] = {}
+        self._pairs: dict[ItemT, dict[Hashable, int]] = {}
         for filter, interface in pairs:
             self.add(filter, interface)
 
     # -- changing ----------------------------------------------------------------------------------
 
-    def add(self, filter: Filter, interface: Hashable) -> Change[Filter]:
+    def add(self, filter: ItemT, interface: Hashable) -> Change[ItemT]:
         """Let an interface hold a filter; the change is empty if the interface does already."""
-        if not readable(filter):
-            raise TypeError(f"a matcher holds filters, not {type(filter).__name__}")
+        self._check(filter)
         hash(interface)  # raises TypeError before anything is changed
         holders = self._pairs.setdefault(filter, {})
         if interface in holders:
             return NO_CHANGE
-        holders[interface] = self._enter(filter, interface)
+        try:
+            holders[interface] = self._enter(filter, interface)
+        except BaseException:
+            if not holders:
+                del self._pairs[filter]
+            raise
         is_new = len(holders) == 1
         return Change.late(
             lambda: Change(added=(filter,) if is_new else (), pairs_added=((filter, interface),))
         )
 
-    def remove(self, filter: Filter, interface: Hashable) -> Change[Filter]:
+    def remove(self, filter: ItemT, interface: Hashable) -> Change[ItemT]:
         """Let an interface release a filter; UnknownEntryError if it does not hold the filter."""
         change = self.discard(filter, interface)
         if change is NO_CHANGE:
             raise UnknownEntryError(f"{interface!r} does not hold {filter}")
         return change
 
-    def discard(self, filter: Filter, interface: Hashable) -> Change[Filter]:
+    def discard(self, filter: ItemT, interface: Hashable) -> Change[ItemT]:
         """Let an interface release a filter; the change is empty if it does not hold the filter."""
         holders = self._pairs.get(filter)
         place = None if holders is None else holders.pop(interface, None)
@@ -84,15 +91,20 @@ class Matcher(Collection[Filter]):
         for filter, interface in self.entries():
             self.discard(filter, interface)
 
+    def _check(self, item: object) -> None:
+        """Raise TypeError for an item that the matcher cannot hold."""
+        if not readable(item):
+            raise TypeError(f"a matcher holds filters, not {type(item).__name__}")
+
     @abstractmethod
-    def _enter(self, filter: Filter, interface: Hashable) -> int:
+    def _enter(self, filter: ItemT, interface: Hashable) -> int:
         """Add a new pair to the index, and return a number by which ``_leave`` finds it.
 
         The filter is in ``_pairs`` already, with the interfaces that held it before.
         """
 
     @abstractmethod
-    def _leave(self, filter: Filter, interface: Hashable, place: int) -> None:
+    def _leave(self, filter: ItemT, interface: Hashable, place: int) -> None:
         """Remove a pair from the index; ``place`` is the number that ``_enter`` returned.
 
         The pair is no longer in ``_pairs``, nor is its filter if this was the last pair of it.
@@ -110,7 +122,7 @@ class Matcher(Collection[Filter]):
 
     # -- reading -----------------------------------------------------------------------------------
 
-    def interfaces(self, filter: Filter) -> frozenset[Hashable]:
+    def interfaces(self, filter: ItemT) -> frozenset[Hashable]:
         """Return the interfaces that hold a filter; UnknownEntryError if none does."""
         holders = self._pairs.get(filter)
         if holders is None:
@@ -126,7 +138,7 @@ class Matcher(Collection[Filter]):
     def __len__(self) -> int:
         return len(self._pairs)
 
-    def __iter__(self) -> Iterator[Filter]:
+    def __iter__(self) -> Iterator[ItemT]:
         return iter(self._pairs)
 
     def __contains__(self, filter: object) -> bool:

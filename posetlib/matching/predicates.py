@@ -13,9 +13,10 @@ from typing import Any, Final
 import numpy as np
 from sortedcontainers import SortedKeyList
 
-from posetlib.constraints.base import Constraint, ConstraintIndex, make_index
+from posetlib.constraints.base import Constraint
 from posetlib.constraints.extents import Answer, Piece
-from posetlib.values import exact
+from posetlib.matching.kind_indexes import KindIndexes
+from posetlib.values import MISSING, exact
 
 __all__ = ["Predicate", "Predicates"]
 
@@ -50,8 +51,10 @@ class Predicates:
         self._ranges = (_Ranges(), _Ranges())
         #: The predicates without an index: each of them is tested with every value.
         self._unindexed: dict[Predicate, None] = {}
-        #: Kind of constraint -> the index that it brings, None for a kind without one.
-        self._own_indexes: dict[str, ConstraintIndex | None] = {}
+        #: The predicates of kinds that bring an index.
+        self._by_kind = KindIndexes()
+        #: The predicates that a notification without the attribute satisfies.
+        self._absent: dict[Predicate, None] = {}
 
     def __bool__(self) -> bool:
         return bool(self._known)
@@ -74,14 +77,18 @@ class Predicates:
 
     def _place(self, predicate: Predicate, *, enter: bool) -> None:
         """Add a predicate to the index (``enter``), or remove it from there."""
+        if predicate.constraint.matches_absence():
+            if enter:
+                self._absent[predicate] = None
+            else:
+                del self._absent[predicate]
         extent = predicate.constraint.extent()
         if extent.others is not Answer.NO or not extent.is_sure:
-            own = self._own_index(predicate.constraint.kind)
-            if own is not None:
+            if self._by_kind.takes(predicate.constraint):
                 if enter:
-                    own.add(predicate.constraint)
+                    self._by_kind.add(predicate.constraint)
                 else:
-                    own.remove(predicate.constraint)
+                    self._by_kind.remove(predicate.constraint)
             elif enter:
                 self._unindexed[predicate] = None
             else:
@@ -99,11 +106,6 @@ class Predicates:
             if answer is Answer.YES:
                 self._place_point((_BOOLEAN, value), predicate, enter=enter)
 
-    def _own_index(self, kind: str) -> ConstraintIndex | None:
-        if kind not in self._own_indexes:
-            self._own_indexes[kind] = make_index(kind)
-        return self._own_indexes[kind]
-
     def _place_point(self, key: tuple[int, Hashable], predicate: Predicate, *, enter: bool) -> None:
         if enter:
             self._points.setdefault(key, {})[predicate] = None
@@ -114,14 +116,15 @@ class Predicates:
                 del self._points[key]
 
     def satisfied(self, value: Any, notification: Mapping[str, Any]) -> list[Predicate]:
-        """Return the predicates that a value satisfies, each once."""
+        """Return the predicates that a value satisfies, each once; MISSING for no value."""
+        if value is MISSING:
+            return list(self._absent)
         if isinstance(value, str) and type(value) not in (str, np.str_):
             # A subclass of str may have a comparison of its own: every predicate is tested.
             return _tested(self._known.values(), value, notification)
         found = _tested(self._unindexed, value, notification)
-        for own in self._own_indexes.values():
-            if own is not None:
-                found += map(self._known.__getitem__, own.satisfied(value))
+        if self._by_kind:
+            found += map(self._known.__getitem__, self._by_kind.satisfied(value))
         if isinstance(value, bool | np.bool_):
             found += self._points.get((_BOOLEAN, int(value)), ())
             return found

@@ -19,13 +19,14 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from posetlib.array_types import BoolArray, FloatArray, Words
+from posetlib.array_types import BoolArray, FloatArray, ObjectArray, Words, as_objects
 from posetlib.bits import WORD, unpacked
 from posetlib.constraints.base import Constraint
 from posetlib.filters.filter import Filter, check_notification
 from posetlib.graph.change import Pair
 from posetlib.graph.counters import Counters
 from posetlib.matching.cells import UNCUT_ROWS, UNKNOWN, Cells, as_floats, is_held
+from posetlib.matching.grids import Grids
 from posetlib.values import MISSING, lookup
 
 __all__ = ["WideFilters", "WideRanges", "are_enough", "is_wide", "worth_reading"]
@@ -234,6 +235,7 @@ class WideFilters:
         sizes = [cells.size for cells in self._cells]
         self._offsets: _Numbers = np.cumsum([0, *sizes])[:-1].astype(np.intp)
         self._lines = sum(sizes)
+        self._grids = Grids(self._cells, self._offsets.tolist())
         self._block_words = max(1, _BLOCK_BYTES // (8 * self._lines))
         firsts, lasts = self._reach(columns, len(filters))
         #: Whether a notification leaves few candidates. If not, this is the wrong way to match.
@@ -253,10 +255,10 @@ class WideFilters:
         spare = -(-(len(pairs) // _PAIRS_PER_SPARE + 1) // WORD) * WORD
         self._size = base + spare
         # By slot, the filter and the interface; None for a slot without a pair.
-        self._filters: NDArray[np.object_] = np.full(self._size, None, dtype=object)
-        self._interfaces: NDArray[np.object_] = np.full(self._size, None, dtype=object)
-        self._filters[self.slots] = _as_objects(filters)
-        self._interfaces[self.slots] = _as_objects([interface for _, interface in pairs])
+        self._filters: ObjectArray = np.full(self._size, None, dtype=object)
+        self._interfaces: ObjectArray = np.full(self._size, None, dtype=object)
+        self._filters[self.slots] = as_objects(filters)
+        self._interfaces[self.slots] = as_objects([interface for _, interface in pairs])
         # By slot, whether it has a pair.
         self._held: BoolArray = np.zeros(self._size, dtype=np.bool_)
         self._held[self.slots] = True
@@ -453,7 +455,8 @@ class WideFilters:
                     waiting, count = [], 0
         found += self._settled(chunk, events, waiting)
         numbers, slots = _joined(found)
-        order = np.argsort(numbers, kind="stable")
+        # Numbers of 16 bits are sorted by counting.
+        order = np.argsort(numbers.astype(np.uint16), kind="stable")
         interfaces = self._interfaces.take(slots.take(order)).tolist()
         stops = np.searchsorted(numbers.take(order), np.arange(len(chunk) + 1)).tolist()
         return [frozenset(interfaces[start:stop]) for start, stop in pairwise(stops)]
@@ -463,18 +466,18 @@ class WideFilters:
         values: FloatArray | None = None
         if set(map(type, chunk)) == {dict}:
             try:
-                rows = list(map(self._read_all, chunk))
+                listed = list(chain.from_iterable(map(self._read_all, chunk)))
             except KeyError:
                 pass
             else:
-                values = as_floats(rows, set(map(type, chain.from_iterable(rows))))
+                values = as_floats(listed, set(map(type, listed)))
         inexact: BoolArray | None = None
-        lines = np.empty((len(self._names), len(chunk)), dtype=np.intp)
         if values is not None:
-            for axis, (cells, column) in enumerate(zip(self._cells, values.T, strict=True)):
-                lines[axis] = cells.rows_of_floats(np.ascontiguousarray(column))
+            values = values.reshape(len(chunk), -1)
+            lines = self._grids.lines_of(np.ascontiguousarray(values.T))
         else:
             values = np.full((len(chunk), len(self._names)), np.nan)
+            lines = np.empty((len(self._names), len(chunk)), dtype=np.intp)
             for axis, (cells, name) in enumerate(zip(self._cells, self._names, strict=True)):
                 read = cells.read(_values_of(chunk, name))
                 lines[axis] = read.rows
@@ -482,7 +485,7 @@ class WideFilters:
                     values[:, axis] = read.floats
                 if read.inexact is not None:
                     inexact = read.inexact if inexact is None else inexact | read.inexact
-        lines += self._offsets[:, np.newaxis]
+            lines += self._offsets[:, np.newaxis]
         both = np.concatenate((values, -values), axis=1)
         single = _rounded_up(both)
         rounded = single != both
@@ -547,17 +550,19 @@ class WideFilters:
     ) -> tuple[_Numbers, _Numbers]:
         """Return those of the candidates that match: by the ends of ranges, or else by a test."""
         self.counters.match_tests += len(numbers)
-        outside = events.values.take(numbers, axis=0) < self._ends.take(slots, axis=0)
-        (inside,) = (~_any_in_row(outside)).nonzero()
-        numbers, slots = numbers.take(inside), slots.take(inside)
+        values, ends = events.values.take(numbers, axis=0), self._ends.take(slots, axis=0)
+        (inside,) = (~_any_in_row(values < ends)).nonzero()
         # Slots without a pair keep their bits and ends.
-        matching = self._held.take(slots)
-        tested = self._extra.take(slots)
+        matching = self._held.take(slots.take(inside))
+        tested = self._extra.take(slots.take(inside))
         if events.rounded is not None:
             # Two equal float32 that were rounded do not tell on which side of the end a value is.
-            equal = events.values.take(numbers, axis=0) == self._ends.take(slots, axis=0)
-            equal &= events.rounded.take(numbers, axis=0)
-            tested |= _any_in_row(equal)
+            (equal,) = _any_in_row(values == ends).take(inside).nonzero()
+            if equal.size:
+                at = inside.take(equal)
+                unsure = values.take(at, axis=0) == ends.take(at, axis=0)
+                tested[equal] |= _any_in_row(unsure & events.rounded.take(numbers.take(at), axis=0))
+        numbers, slots = numbers.take(inside), slots.take(inside)
         if events.inexact is not None:
             tested |= events.inexact.take(numbers)
         for i in (tested & matching).nonzero()[0].tolist():
@@ -588,20 +593,14 @@ def _even_parts(numbers: _Numbers, limit: int) -> list[_Numbers]:
     return np.array_split(numbers, count) if count else []
 
 
-def _as_objects(items: list[Any]) -> NDArray[np.object_]:
-    """Return a list as an array, also of items that numpy would take for lists."""
-    made = np.empty(len(items), dtype=object)
-    made[:] = items
-    return made
-
-
 def _rounded_up(values: FloatArray) -> _Ends:
     """Return the smallest float32 that is not less than each value; NaN stays NaN."""
     with np.errstate(over="ignore"):
         rounded = values.astype(np.float32)
     less = rounded < values
-    if less.any():
-        rounded[less] = np.nextafter(rounded[less], np.float32(np.inf))
+    # The next greater float has the next greater bits, or the next smaller ones if it is negative.
+    bits = rounded.view(np.int32)
+    bits += ((bits >> 31) | 1) * less
     return rounded
 
 

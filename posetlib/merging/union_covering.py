@@ -12,13 +12,12 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any, Final
 
-from posetlib.constraints import Numbers
 from posetlib.filters.filter import Filter
 from posetlib.merging.cells import Cell, cells_of
-from posetlib.tables.table import Table
+from posetlib.merging.meeting import meeting
 from posetlib.values import MISSING
 
-__all__ = ["DEFAULT_LIMIT", "UnionCover", "meeting", "union_covers"]
+__all__ = ["DEFAULT_LIMIT", "UnionCover", "union_covers"]
 
 #: Boxes that are looked at before the question is given up.
 DEFAULT_LIMIT: Final = 200_000
@@ -46,7 +45,8 @@ def union_covers(filters: Iterable[Filter], f: Filter, *, limit: int = DEFAULT_L
     The answer True is always right. False is right if there is a ``witness``. It is exact for
     constraints on numbers, booleans and sets, for type names, and for order, prefixes and sets of
     strings; other constraints count for an attribute only if they cover f's whole constraint.
-    After ``limit`` boxes the answer is False with ``exhausted`` set. A table is asked by its index.
+    After ``limit`` boxes the answer is False with ``exhausted`` set. A table is asked by its index,
+    and a long list that was asked before by columns of its numbers.
 
     O(filters) to leave out those that do not meet f; then, for k filters that do, up to (2k)^d
     boxes for d attributes, and one AND for each.
@@ -67,41 +67,6 @@ def union_covers(filters: Iterable[Filter], f: Filter, *, limit: int = DEFAULT_L
         if one.covers(f):
             return UnionCover(True, (one,))
     return _Search(found, f, limit).run()
-
-
-def meeting(filters: Iterable[Filter], f: Filter) -> list[Filter]:
-    """Return the filters that may help to cover f: they overlap it, and ask for nothing more.
-
-    A filter on an attribute that f does not have is no help: f also matches notifications without.
-    """
-    if isinstance(filters, Table):
-        return [one for one in _roots_meeting(filters, f) if _may_help(one, f)]
-    own = f.terms[0] if f.terms else None
-    if not isinstance(own, Numbers):
-        return [one for one in filters if _may_help(one, f)]
-    schema, low, high = f._schema, own.low, own.high
-    # Of most filters only the first constraint is looked at, without a call.
-    return [
-        one
-        for one in filters
-        if (
-            one._schema is not schema
-            or (first := one._constraints[0]).__class__ is not Numbers
-            or (first.low <= high and first.high >= low)
-        )
-        and _may_help(one, f)
-    ]
-
-
-def _roots_meeting(table: Table[Filter], f: Filter) -> Iterable[Filter]:
-    # The roots match whatever the other filters of the table match.
-    return [node.item for node in table._search.meeting(table._probe(f), table._links.top)]
-
-
-def _may_help(one: Filter, f: Filter) -> bool:
-    if one._schema is not f._schema and any(f.get(name) is None for name in one.attributes):
-        return False
-    return one.overlaps(f)
 
 
 class _Search:

@@ -11,21 +11,20 @@ condition compares with decides what is read.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping, Set
 from typing import Any, Final
 from xml.parsers import expat
+from xml.sax.saxutils import escape, quoteattr
 
 from posetlib.errors import DocumentError
-from posetlib.values import MISSING, DocumentValue, Number, exact
+from posetlib.values import DocumentValue, Number, exact
 
 __all__ = [
     "MAX_DEPTH",
     "NUMBER_MARK",
     "OWN_TEXT",
     "Document",
-    "read_notification",
     "read_xml",
 ]
 
@@ -33,8 +32,6 @@ __all__ = [
 OWN_TEXT: Final = "."
 #: Stands before the name of a value that reads as a number.
 NUMBER_MARK: Final = "#"
-#: The key that marks a document in XML inside a notification in JSON.
-XML_KEY: Final = "$xml"
 
 # What a document may have at most. Documents come from outside: a small one may take no more time
 # and memory to match than its size suggests.
@@ -80,7 +77,9 @@ class Document(DocumentValue):
         """
         if isinstance(value, Document):
             return value
-        return _from_mapping(value)
+        # A mapping that does not change may keep its document.
+        known = getattr(value, "as_document", None)
+        return _from_mapping(value) if known is None else known()
 
     def __len__(self) -> int:
         """The number of nodes, the root not counted."""
@@ -116,6 +115,16 @@ class Document(DocumentValue):
             fields = "".join(f" {key}={value!r}" for key, value in self.shown(node).items())
             lines.append("  " * (depth - 1) + name + fields)
         return "\n".join(lines)
+
+    def to_xml(self) -> str:
+        """Return the document as XML, from which ``read_xml`` makes an equal one.
+
+        ValueError if there is none: XML has one outermost element, and text as values.
+
+        >>> Document.of({"item": {"id": "5"}}).to_xml()
+        '<item id="5"><id>5</id></item>'
+        """
+        return _as_xml(self)
 
     def __repr__(self) -> str:
         return f"<Document: {len(self)} nodes, {', '.join(self._tops()[:3]) or 'empty'}>"
@@ -321,33 +330,45 @@ def _set_text(record: dict[str, Any], name: str, text: str) -> None:
         record[NUMBER_MARK + name] = number
 
 
-# -- notifications ---------------------------------------------------------------------------------
+# -- to XML ----------------------------------------------------------------------------------------
 
 
-def read_notification(text: str | bytes) -> dict[str, Any]:
-    """Return the notification of a JSON text, with documents where it has ``{"$xml": "…"}``.
+def _as_xml(document: Document) -> str:
+    if document.parents.count(-1) != 1:
+        raise ValueError("a document in XML has one outermost element")
+    spaces: dict[str, str] = {}
+    pieces: list[str] = []
+    open_names: list[str] = []
+    depths = document.depths()
+    for node, depth in enumerate(depths):
+        while len(open_names) >= depth:
+            pieces.append(f"</{open_names.pop()}>")
+        record = document.shown(node)
+        for name, value in record.items():
+            if not isinstance(value, str):
+                raise ValueError(f"in XML {name} would be text, not {value!r}")
+        text = escape(record.pop(OWN_TEXT, ""), {"\r": "&#13;"})
+        name = _prefixed(document.names[node], spaces)
+        attributes = "".join(
+            f" {_prefixed(key, spaces)}={quoteattr(value)}" for key, value in record.items()
+        )
+        is_leaf = node + 1 == len(depths) or depths[node + 1] <= depth
+        if is_leaf and not text:
+            pieces.append(f"<{name}{attributes}/>")
+        else:
+            pieces.append(f"<{name}{attributes}>{text}")
+            open_names.append(name)
+    pieces += [f"</{name}>" for name in reversed(open_names)]
+    declared = "".join(f" xmlns:{short}={quoteattr(long)}" for long, short in spaces.items())
+    outermost = "<" + _prefixed(document.names[0], spaces)
+    return outermost + declared + "".join(pieces).removeprefix(outermost)
 
-    ValueError says what is wrong with anything else.
 
-    >>> read_notification('{"type": "order", "doc": {"$xml": "<item/>"}}')["doc"]
-    <Document: 1 nodes, item>
-    """
-    try:
-        data = json.loads(text)
-    except RecursionError:
-        raise DocumentError("nested too deeply to be read") from None
-    if not isinstance(data, dict):
-        raise DocumentError("a notification is a JSON object")
-    return {name: _read_value(name, value) for name, value in data.items()}
-
-
-def _read_value(name: str, value: Any) -> Any:
-    if not isinstance(value, dict) or set(value) != {XML_KEY}:
-        return value
-    text = value.get(XML_KEY, MISSING)
-    if not isinstance(text, str):
-        raise DocumentError(f"{name}: {XML_KEY!r} has the text of a document")
-    try:
-        return read_xml(text)
-    except DocumentError as error:
-        raise DocumentError(f"{name}: {error}") from None
+def _prefixed(name: str, spaces: dict[str, str]) -> str:
+    """Return a name as XML has it, with a prefix for its namespace."""
+    if not name.startswith("{"):
+        return name
+    space, _, local = name[1:].rpartition("}")
+    if space == "http://www.w3.org/XML/1998/namespace":
+        return f"xml:{local}"
+    return f"{spaces.setdefault(space, f'n{len(spaces)}')}:{local}"

@@ -5,95 +5,90 @@ paths share. A node of a document is in a *state*: the steps that hold at it, go
 and the steps after which something may follow at any depth. States are made when a document needs
 them, and kept up to a number; past it they are worked out each time.
 
-The conditions of the last steps in a state are asked together. What a trunk leaves out is looked at
-only where a document has the trunk: conditions on other steps along the way up from its end, other
-branches in the whole document.
+The conditions of the last steps in a state are asked together (see ``step_conditions``). What a
+trunk leaves out is looked at only where a document has the trunk: conditions on other steps along
+the way up from its end, other branches in the whole document.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
-from posetlib.bits import places_in
 from posetlib.constraints.base import Constraint, register_index
 from posetlib.filters.filter import Filter
-from posetlib.matching.bitmap import BitmapMatcher
 from posetlib.models.documents import Document
 from posetlib.models.path_patterns import Edge
 from posetlib.models.paths import DocumentPath
+from posetlib.models.step_conditions import Ending, Room, StepConditions
 
 __all__ = ["PathIndex"]
 
-# The most states that are kept. A state has some hundred bytes, and a bit for each path.
+# The most states that are kept.
 _MAX_STATES: Final = 4_096
-# From this number on the conditions of a state get a matcher, once they were asked this often.
-_MANY_CONDITIONS: Final = 16
-_OFTEN: Final = 8
+# The most answers about conditions that all states together keep.
+_MAX_ANSWERS: Final = 1 << 16
+
+
+class _Asked(NamedTuple):
+    """What the end of a trunk leaves to be asked of a document.
+
+    One condition is asked of the node some levels above the end, at the end itself for 0. A
+    guarded path has further conditions on the way up, or one whose place the end does not tell.
+    """
+
+    condition: Filter | None
+    above: int
+    is_guarded: bool
 
 
 class _Step:
     """A step that paths share: what may follow it, and the paths whose trunk ends here."""
 
-    __slots__ = ("conditions", "next_child", "next_descendant", "plain")
+    __slots__ = ("next_child", "next_descendant", "paths")
 
     def __init__(self) -> None:
         #: The steps that follow at a child, and at any depth, by name; None for any name.
         self.next_child: dict[str | None, _Step] = {}
         self.next_descendant: dict[str | None, _Step] = {}
-        #: The paths that end here without a condition, as bits, and those with each condition.
-        self.plain = 0
-        self.conditions: dict[Filter, int] = {}
-
-
-class _Conditions:
-    """The conditions of the last steps of a state, each with the paths that end with it."""
-
-    def __init__(self, steps: Iterable[_Step]) -> None:
-        together: dict[Filter, int] = {}
-        for step in steps:
-            for condition, paths in step.conditions.items():
-                together[condition] = together.get(condition, 0) | paths
-        self._conditions = list(together.items())
-        self._asked = 0
-        self._matcher: BitmapMatcher | None = None
-
-    def __bool__(self) -> bool:
-        return bool(self._conditions)
-
-    def met(self, record: Mapping[str, Any]) -> int:
-        """Return the paths whose condition a record meets."""
-        found = 0
-        if self._matcher is None:
-            self._asked += 1
-            if self._asked > _OFTEN and len(self._conditions) > _MANY_CONDITIONS:
-                # The interface that holds a condition is the set of its paths.
-                self._matcher = BitmapMatcher(self._conditions)
-            else:
-                for condition, paths in self._conditions:
-                    if condition.matches(record):
-                        found |= paths
-                return found
-        for interface in self._matcher.match(record):
-            found |= interface  # type: ignore[operator]
-        return found
+        #: The numbers of the paths that end here, by what they ask.
+        self.paths: dict[_Asked, dict[int, None]] = {}
 
 
 class _State:
     """What is known of a node by the names above it."""
 
-    __slots__ = ("_open", "conditions", "here", "is_guarded", "next", "plain")
+    __slots__ = ("_open", "asked", "here", "next", "plain")
 
-    def __init__(self, here: Iterable[_Step], open_steps: dict[_Step, None], guarded: int) -> None:
+    def __init__(self, here: Iterable[_Step], open_steps: dict[_Step, None], room: Room) -> None:
         self.here = tuple(here)
         #: Steps at this node or above it after which something may follow at any depth.
         self._open = open_steps
         self.next: dict[str, _State] = {}
-        self.plain = 0
+        # Level -> condition -> the numbers of sure paths, and of guarded ones.
+        found: dict[int, dict[Filter, tuple[list[int], list[int]]]] = {}
+        plain: tuple[list[int], list[int]] = ([], [])
         for step in self.here:
-            self.plain |= step.plain
-        self.is_guarded = bool(self.plain & guarded)
-        self.conditions = _Conditions(self.here)
+            for (condition, above, is_guarded), paths in step.paths.items():
+                if condition is None:
+                    plain[is_guarded].extend(paths)
+                    continue
+                at = found.setdefault(above, {})
+                both = at.get(condition)
+                if both is None:
+                    both = at[condition] = ([], [])
+                both[is_guarded].extend(paths)
+        #: The paths that end here without a condition, and those with one, by its level.
+        self.plain = Ending(tuple(plain[0]), tuple(plain[1]))
+        self.asked = tuple(
+            (
+                above,
+                StepConditions(
+                    {each: Ending(*map(tuple, both)) for each, both in at.items()}, room
+                ),
+            )
+            for above, at in found.items()
+        )
 
     def below(self, name: str) -> tuple[dict[_Step, None], dict[_Step, None]]:
         """Return the steps that hold at a child of this name, and those that are open there."""
@@ -131,10 +126,8 @@ class PathIndex:
         self._numbers: dict[DocumentPath, int] = {}
         self._paths: list[DocumentPath | None] = []
         self._free: list[int] = []
-        #: As bits, the paths without branches that have conditions on other steps than the last,
-        #: and the paths with branches.
-        self._guarded = 0
-        self._branched = 0
+        #: The paths with branches.
+        self._branched: set[int] = set()
         self._forget_states()
         for path in paths:
             self.add(path)
@@ -161,21 +154,14 @@ class PathIndex:
             self._paths.append(None)
         self._paths[number] = path
         self._numbers[path] = number
-        bit = 1 << number
-        steps, condition = _trunk(path)
+        steps, asked, is_branched = _trunk(path)
         step = self._first
         for is_child, name in steps:
             following = step.next_child if is_child else step.next_descendant
             step = following.setdefault(name, _Step())
-        if condition is None:
-            step.plain |= bit
-        else:
-            step.conditions[condition] = step.conditions.get(condition, 0) | bit
-        nodes = [path.root, *(node for node, _, _ in path.root.below)]
-        if any(len(node.edges) > 1 for node in nodes):
-            self._branched |= bit
-        elif any(node.condition is not None and node.edges for node in nodes):
-            self._guarded |= bit
+        step.paths.setdefault(asked, {})[number] = None
+        if is_branched:
+            self._branched.add(number)
         self._forget_states()
 
     def remove(self, path: Constraint) -> None:
@@ -185,90 +171,93 @@ class PathIndex:
         number = self._numbers.pop(path)
         self._paths[number] = None
         self._free.append(number)
-        bit = 1 << number
-        self._guarded &= ~bit
-        self._branched &= ~bit
-        steps, condition = _trunk(path)
+        self._branched.discard(number)
+        steps, asked, _ = _trunk(path)
         way: list[tuple[dict[str | None, _Step], str | None, _Step]] = []
         step = self._first
         for is_child, name in steps:
             following = step.next_child if is_child else step.next_descendant
             step = following[name]
             way.append((following, name, step))
-        if condition is None:
-            step.plain &= ~bit
-        else:
-            step.conditions[condition] &= ~bit
-            if not step.conditions[condition]:
-                del step.conditions[condition]
+        del step.paths[asked][number]
+        if not step.paths[asked]:
+            del step.paths[asked]
         for following, name, last in reversed(way):
-            if last.plain or last.conditions or last.next_child or last.next_descendant:
+            if last.paths or last.next_child or last.next_descendant:
                 break
             del following[name]
         self._forget_states()
 
     def _forget_states(self) -> None:
         first = self._first
-        self._start = _State(
-            (first,), {first: None} if first.next_descendant else {}, self._guarded
-        )
+        self._room = Room(_MAX_ANSWERS)
+        opened = {first: None} if first.next_descendant else {}
+        self._start = _State((first,), opened, self._room)
         self._states: dict[tuple[frozenset[_Step], frozenset[_Step]], _State] = {}
 
     # -- asking ------------------------------------------------------------------------------------
 
     def satisfied(self, value: Any) -> list[DocumentPath]:
-        """Return the paths that a document matches, in the order of their numbers."""
+        """Return the paths that a document matches, each once."""
         if not isinstance(value, Document | Mapping):
             return []
         document = Document.of(value)
         found = self._with_trunk(document)
         paths = self._paths
-        for number in places_in(found & self._branched):
+        for number in found & self._branched:
             if not self._path(number).matcher.matches(document):
-                found ^= 1 << number
-        # No bit is set at a number that is free.
-        return list(map(paths.__getitem__, places_in(found)))  # type: ignore[arg-type]
+                found.discard(number)
+        # No number that is free is among those of a step.
+        return list(map(paths.__getitem__, found))  # type: ignore[arg-type]
 
     def _path(self, number: int) -> DocumentPath:
         path = self._paths[number]
         assert path is not None
         return path
 
-    def _with_trunk(self, document: Document) -> int:
-        """Return the paths whose trunk a document has, with its conditions, as bits."""
-        found = 0
-        guarded = self._guarded
+    def _with_trunk(self, document: Document) -> set[int]:
+        """Return the paths whose trunk a document has, with its conditions."""
+        found: set[int] = set()
         states: list[_State] = []
         seen: set[_State] = set()
-        records = document.records
-        for node, (name, parent) in enumerate(zip(document.names, document.parents, strict=True)):
+        parents, records = document.parents, document.records
+        for node, (name, parent) in enumerate(zip(document.names, parents, strict=True)):
             before = self._start if parent < 0 else states[parent]
             state = before.next.get(name)
             if state is None:
                 state = self._state_below(before, name)
             states.append(state)
-            here = 0
             # Without a guard, what ends in a state ends there wherever the state comes again.
-            if state not in seen or state.is_guarded:
+            if state not in seen:
                 seen.add(state)
-                here = state.plain
-            if state.conditions and records[node]:
-                here |= state.conditions.met(records[node])
-            unsure = here & guarded
-            if unsure:
-                for number in places_in(unsure & ~found):
-                    if not self._path(number).matcher.matches_above(document, node):
-                        unsure ^= 1 << number
-                here = (here & ~guarded) | unsure
-            found |= here
+                found.update(state.plain.sure)
+            if state.plain.guarded:
+                self._add_guarded(state.plain.guarded, document, node, found)
+            for above, conditions in state.asked:
+                at = node
+                for _ in range(above):
+                    at = parents[at]
+                if records[at]:
+                    sure, guarded = conditions.met(records[at])
+                    found.update(sure)
+                    if guarded:
+                        self._add_guarded(guarded, document, node, found)
         return found
+
+    def _add_guarded(
+        self, paths: tuple[int, ...], document: Document, node: int, found: set[int]
+    ) -> None:
+        """Add those of the paths whose conditions hold on the way up from a node."""
+        for number in paths:
+            if number not in found and self._path(number).matcher.matches_above(document, node):
+                found.add(number)
 
     def _state_below(self, before: _State, name: str) -> _State:
         here, open_steps = before.below(name)
         key = (frozenset(here), frozenset(open_steps))
         state = self._states.get(key)
         if state is None:
-            state = _State(here, open_steps, self._guarded)
+            state = _State(here, open_steps, self._room)
             if len(self._states) >= _MAX_STATES:
                 return state
             self._states[key] = state
@@ -276,22 +265,38 @@ class PathIndex:
         return state
 
 
-def _trunk(path: DocumentPath) -> tuple[list[tuple[bool, str | None]], Filter | None]:
-    """Return the steps of a path's trunk, axis and name of each, and its last condition.
+def _trunk(path: DocumentPath) -> tuple[list[tuple[bool, str | None]], _Asked, bool]:
+    """Return the steps of a path's trunk, axis and name of each, and what is left to be asked.
 
-    The trunk follows the edge that leads deepest: longer ways are met by fewer documents.
+    The third value is whether the path has branches beside its trunk. The trunk follows the edge
+    that leads deepest: longer ways are met by fewer documents.
     """
     steps: list[tuple[bool, str | None]] = []
-    condition: Filter | None = None
+    # The conditions on the trunk, each with how many steps lead to it.
+    conditions: list[tuple[int, Filter]] = []
+    is_branched = False
     edges: tuple[Edge, ...] = path.root.edges
     while edges:
+        is_branched |= len(edges) > 1
         edge = max(edges, key=_rank)
         names = [None] * (edge.gap - 1) + [None if edge.node is None else edge.node.name]
         steps.append((edge.exact, names[0]))
         steps += [(True, name) for name in names[1:]]
-        condition = None if edge.node is None else edge.node.condition
-        edges = () if edge.node is None else edge.node.edges
-    return steps, condition
+        edges = ()
+        if edge.node is not None:
+            edges = edge.node.edges
+            if edge.node.condition is not None:
+                conditions.append((len(steps), edge.node.condition))
+    if not conditions:
+        return steps, _Asked(None, 0, is_guarded=False), is_branched
+    length, condition = conditions[-1]
+    # Where only steps to children follow, the end tells which node is meant.
+    if all(is_child for is_child, _ in steps[length:]):
+        asked = _Asked(condition, len(steps) - length, is_guarded=len(conditions) > 1)
+    else:
+        asked = _Asked(None, 0, is_guarded=True)
+    # What has branches is looked at as a whole.
+    return steps, asked._replace(is_guarded=asked.is_guarded and not is_branched), is_branched
 
 
 def _rank(edge: Edge) -> tuple[int, bool]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from posetlib.bits import places_in
 from posetlib.filters.filter import Filter
 from posetlib.models.documents import Document
 from posetlib.models.path_patterns import Edge, PatternNode
@@ -19,7 +20,15 @@ class PathMatcher:
     exponential time for paths such as ``//a//a//a//b``.
     """
 
-    __slots__ = ("_any_name", "_by_name", "_conditions", "_in_child", "_in_descendant", "_wanted")
+    __slots__ = (
+        "_any_name",
+        "_by_name",
+        "_conditions",
+        "_guards",
+        "_in_child",
+        "_in_descendant",
+        "_wanted",
+    )
 
     def __init__(self, root: PatternNode) -> None:
         self._conditions: Final[list[Filter | None]] = []
@@ -29,6 +38,12 @@ class PathMatcher:
         #: The steps that nodes of any name may meet, and those for each name together with these.
         self._any_name = 0
         self._by_name: Final[dict[str, int]] = {}
+        #: The names and conditions of the steps that others follow.
+        self._guards: Final = [
+            (node.name, node.condition)
+            for node, _, _ in root.below
+            if node.condition is not None and node.edges
+        ]
         names: list[str | None] = []
         in_child, in_descendant = self._enter_all(root, names)
         #: What must hold below the root of a document.
@@ -96,9 +111,51 @@ class PathMatcher:
             at_descendant[parent] |= here | descendants
         return self._is_met(at_child[-1], at_descendant[-1])
 
+    def mapped(self, document: Document) -> list[int]:
+        """Return the nodes to which the path can be mapped, none if the document does not match.
+
+        A node is among them if a step holds there, and all steps before it hold on the way there.
+        """
+        count = len(document)
+        here = [0] * count
+        at_child, at_descendant = [0] * (count + 1), [0] * (count + 1)
+        parents = document.parents
+        for node in range(count - 1, -1, -1):
+            possible = self._by_name.get(document.names[node], self._any_name)
+            here[node] = self._holding(
+                possible, at_child[node], at_descendant[node], document.records[node]
+            )
+            at_child[parents[node]] |= here[node]
+            at_descendant[parents[node]] |= here[node] | at_descendant[node]
+        if not self._is_met(at_child[-1], at_descendant[-1]):
+            return []
+        # From the root down: the steps that are wanted of children, and of all nodes below. The
+        # last place is that of the root.
+        of_child, of_descendant = [0] * (count + 1), [0] * (count + 1)
+        of_child[-1], of_descendant[-1] = self._wanted
+        found = []
+        for node, parent in enumerate(parents):
+            used = here[node] & (of_child[parent] | of_descendant[parent])
+            of_descendant[node] = of_descendant[parent]
+            if used:
+                found.append(node)
+            for step in places_in(used):
+                of_child[node] |= self._in_child[step]
+                of_descendant[node] |= self._in_descendant[step]
+        return found
+
     def matches_above(self, document: Document, node: int) -> bool:
         """Return whether a node and the nodes above it alone have what the path asks for."""
         names, parents, records = document.names, document.parents, document.records
+        # Most often a condition holds nowhere above, which takes less time to find out.
+        for name, condition in self._guards:
+            above = parents[node]
+            while above >= 0:
+                if (name is None or names[above] == name) and condition.matches(records[above]):
+                    break
+                above = parents[above]
+            else:
+                return False
         at_child = at_descendant = 0
         while node >= 0:
             possible = self._by_name.get(names[node], self._any_name)

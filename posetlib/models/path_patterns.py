@@ -59,7 +59,7 @@ _Reach: TypeAlias = tuple["PatternNode", int, bool]
 class PatternNode:
     """A node that a document must have; immutable, with what is asked often worked out once."""
 
-    __slots__ = ("below", "condition", "edges", "height", "name", "text")
+    __slots__ = ("below", "condition", "edges", "height", "name", "names", "text")
 
     def __init__(self, name: str | None, condition: Filter | None, edges: Iterable[Edge]) -> None:
         self.name: Final = name
@@ -69,6 +69,8 @@ class PatternNode:
         self.height: Final = max((edge.height for edge in self.edges), default=0)
         #: All nodes below, with their distance.
         self.below: Final = tuple(_reached(self.edges))
+        #: The names of all nodes below.
+        self.names: Final = frozenset(node.name for node, _, _ in self.below) - {None}
         self.text: Final = self._make_text()
 
     def __eq__(self, other: object) -> bool:
@@ -145,15 +147,16 @@ def covers(one: PatternNode, other: PatternNode) -> bool:
     reflexive and transitive; docs/models.md says where the answer False is right as well. Each pair
     of nodes is looked at once.
     """
-    return _maps(one, other, {})
+    return one.names <= other.names and _maps(one, other, {})
 
 
-_Memo: TypeAlias = dict[tuple[PatternNode, PatternNode], bool]
+# By the identities of the two nodes: their hashes would take longer than the rest.
+_Memo: TypeAlias = dict[tuple[int, int], bool]
 
 
 def _maps(one: PatternNode, other: PatternNode, memo: _Memo) -> bool:
     """Return whether a node and all below it can be mapped to another node and what is below it."""
-    key = (one, other)
+    key = (id(one), id(other))
     found = memo.get(key)
     if found is None:
         found = memo[key] = _asks_less(one, other) and all(

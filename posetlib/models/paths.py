@@ -8,6 +8,8 @@ from itertools import islice
 from typing import Any, Final, final
 
 from posetlib.constraints.base import Constraint
+from posetlib.constraints.extents import Answer, Extent
+from posetlib.constraints.tokens import Tokens
 from posetlib.filters.filter import Filter
 from posetlib.filters.merging import merge
 from posetlib.filters.parsing import register_constraint
@@ -19,6 +21,8 @@ from posetlib.values import MISSING
 
 __all__ = ["DocumentPath"]
 
+# No number, string or boolean is a document.
+_EXTENT: Final = Extent(others=Answer.MAYBE, tight=True)
 # The most documents that are tried when a witness is looked for.
 _MAX_TRIALS: Final = 64
 
@@ -74,6 +78,14 @@ class DocumentPath(Constraint):
             return self.matcher.matches(Document.of(value))
         return False
 
+    def mapped(self, value: Mapping[str, Any] | Document) -> list[int]:
+        """Return the numbers of the nodes of a document to which steps can be mapped.
+
+        >>> DocumentPath("//b").mapped({"a": {"b": {}, "c": {}}})
+        [1]
+        """
+        return self.matcher.mapped(Document.of(value))
+
     def covers(self, other: Constraint) -> bool:
         if isinstance(other, DocumentPath):
             return covers(self.root, other.root)
@@ -84,6 +96,17 @@ class DocumentPath(Constraint):
             # Put what both ask for side by side below the root: a document that has both.
             return True
         return Constraint.overlaps(self, other)
+
+    def extent(self) -> Extent:
+        return _EXTENT
+
+    def tokens(self) -> tuple[Tokens, ...]:
+        # Each step is laid onto one of its name, with a condition on the same attributes at least.
+        nodes = [node for node, _, _ in self.root.below]
+        names = {node.name for node in nodes if node.name is not None}
+        asked = {(attribute,) for node in nodes for attribute in _attributes(node)}
+        tokens = frozenset(names | asked)
+        return (Tokens(self.kind, upward=False, asked=tokens, held=tokens),)
 
     def merge(self, other: Constraint) -> Constraint | None:
         if isinstance(other, DocumentPath) and not self.covers(other) and not other.covers(self):
@@ -120,6 +143,10 @@ class DocumentPath(Constraint):
 
     def __reduce__(self) -> str | tuple[Any, ...]:
         return (DocumentPath, (self.text,))
+
+
+def _attributes(node: PatternNode) -> tuple[str, ...]:
+    return () if node.condition is None else node.condition.attributes
 
 
 # -- merging ---------------------------------------------------------------------------------------

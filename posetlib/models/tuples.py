@@ -22,6 +22,10 @@ __all__ = ["parse_template", "template_text", "tuple_record"]
 #: The attribute that has the length of a tuple.
 _LENGTH: Final = "_len"
 _FIELD: Final = re.compile(r"_(0|[1-9][0-9]*)")
+# The names of the first fields: to make them takes longer than to look them up.
+_NAMES: Final = tuple(f"_{i}" for i in range(64))
+# The longest text of a template, in characters.
+_MAX_LENGTH: Final = 100_000
 # The most fields of a template.
 _MAX_FIELDS: Final = 1_000
 # A piece of a template: a string or a quoted name as a whole, or one other character.
@@ -36,9 +40,16 @@ def tuple_record(values: Sequence[Any]) -> dict[str, Any]:
     >>> tuple_record(("StockQuote", 45))
     {'_len': 2, '_0': 'StockQuote', '_1': 45}
     """
-    if isinstance(values, str | bytes) or not isinstance(values, Sequence):
+    if type(values) not in (tuple, list) and (
+        isinstance(values, str | bytes) or not isinstance(values, Sequence)
+    ):
         raise TypeError(f"a tuple is a sequence of values, not {type(values).__name__}")
-    return {_LENGTH: len(values), **{f"_{i}": value for i, value in enumerate(values)}}
+    record: dict[str, Any] = {_LENGTH: len(values)}
+    if len(values) <= len(_NAMES):
+        record.update(zip(_NAMES, values, strict=False))
+    else:
+        record.update((f"_{i}", value) for i, value in enumerate(values))
+    return record
 
 
 def parse_template(text: str) -> Filter:
@@ -54,6 +65,8 @@ def parse_template(text: str) -> Filter:
     """
     if not isinstance(text, str):
         raise TypeError(f"the text of a template is a string, not {type(text).__name__}")
+    if len(text) > _MAX_LENGTH:
+        raise FilterError(f"a template has at most {_MAX_LENGTH:,} characters")
     fields = _fields_of(text)
     is_open = bool(fields) and fields[-1][0] == "..."
     if is_open:

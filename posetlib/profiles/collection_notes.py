@@ -34,6 +34,8 @@ class Description:
     about: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:
+        if not isinstance(self.uri, str):
+            raise TypeError(f"a URI is text, not {type(self.uri).__name__}")
         object.__setattr__(self, "about", dict(self.about))
 
 

@@ -119,6 +119,8 @@ class CollectionService:
         The first one who describes an object owns it. NotAllowedError for somebody else's object,
         ValueError if it is known by another description (see ``change_description``).
         """
+        if not isinstance(description, Description):
+            raise TypeError(f"an object has a Description, not {type(description).__name__}")
         known = self._objects.get(description.uri)
         if known is not None:
             self._must_own(description.uri, known, owner)
@@ -147,8 +149,8 @@ class CollectionService:
         wanted = list(profiles)
         forest = self.forest
         # A profile that is equivalent to one that the object has is that one.
-        found = [forest._profiles._find(each) for each in wanted]
-        kept = {node.item for node in found if node is not None}
+        found = [forest._profiles.find(each) for each in wanted]
+        kept = {member.item for member in found if member is not None}
         gone = [each for each in forest.profiles_held(uri) if each not in kept]
         steps = [_Step(True, True, each, uri) for each in wanted]
         self._apply([*steps, *(_Step(False, True, each, uri) for each in gone)])
@@ -185,6 +187,8 @@ class CollectionService:
         If ``notify`` raises, the error is logged, the note is kept, and it is told again with the
         next one, or pulled. ValueError if there is a collection of this name.
         """
+        if notify is not None and not callable(notify):
+            raise TypeError(f"notify is a function, not {type(notify).__name__}")
         if name in self._collections:
             raise ValueError(f"there is a collection {name!r} already")
         self._collections[name] = _Collection(client, self._next(), notify)

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable
 from collections.abc import Set as AbstractSet
+from threading import RLock
 from typing import Any, Final, Generic
 
+import numpy as np
+
+from posetlib.array_types import FloatArray, IntArray
 from posetlib.errors import InvariantError, UnknownEntryError
 from posetlib.graph.counters import Counters
 from posetlib.graph.nodes import Node
 from posetlib.profiles.mapping_data import FORMAT
-from posetlib.profiles.node_tests import covered_by, covering, overlapping
+from posetlib.profiles.node_tests import Guards, covered_by, covering, overlapping
 from posetlib.profiles.result_walks import closed_downwards, closed_upwards
+from posetlib.profiles.sides import PLACEHOLDER, Member, Side, numbers_of
 from posetlib.search.probe import Probe
 from posetlib.search.relation import Relation
 from posetlib.tables.filter_relation import FILTERS
 from posetlib.tables.item_type import ItemT
-from posetlib.tables.operation import Operation
-from posetlib.tables.poset_forest import PosetForest
 
 __all__ = ["COVER", "OVERLAP", "DoubleForest", "check_mappings"]
 
@@ -28,21 +31,8 @@ OVERLAP: Final = "overlap"
 
 # With an index, up to this number of candidates are compared one by one: a sweep is slower.
 _FEW: Final = 24
-
-
-class _Placeholder:
-    """The identifier under which a filter is preloaded; there is one."""
-
-    __slots__ = ()
-
-    def __repr__(self) -> str:
-        return "<placeholder>"
-
-    def __reduce__(self) -> str:
-        return "_PLACEHOLDER"
-
-
-_PLACEHOLDER: Final = _Placeholder()
+_NO_NUMBERS: Final[IntArray] = np.empty(0, dtype=np.intp)
+_all: Final = np.logical_and.reduce
 
 
 def filters_overlap(one: Any, other: Any) -> bool:
@@ -55,10 +45,12 @@ class DoubleForest(Generic[ItemT]):
 
     With ``semantics="cover"`` a query matches the profiles that it covers; with ``"overlap"`` those
     that it overlaps. ``lower`` and ``upper`` say whether the results of a new filter's parent and
-    children bound its own [T, Table 6.1]; without either the structure is the unoptimised one of
-    the thesis. With ``index=False`` all is found by counted tests along the links. The answers are
-    the same in all cases. Items of another language come with their ``relation``, and for overlap
-    with ``overlaps``, which must be symmetric and hold for whatever covers two that overlap.
+    children bound its own [T, Table 6.1], and ``results`` whether its own result bounds, in turn,
+    what may be its parent and its children (with "cover"); without any of them the structure is the
+    unoptimised one of the thesis. With ``index=False`` all is found by counted tests along the
+    links. The answers are the same in all cases. Items of another language come with their
+    ``relation``, and for overlap with ``overlaps``, which must be symmetric and hold for whatever
+    covers two that overlap.
 
     >>> from posetlib import parse_filter
     >>> d = DoubleForest()
@@ -76,6 +68,7 @@ class DoubleForest(Generic[ItemT]):
         *,
         lower: bool = True,
         upper: bool = True,
+        results: bool = True,
         index: bool | None = None,
         relation: Relation[ItemT] | None = None,
         overlaps: Callable[[ItemT, ItemT], bool] | None = None,
@@ -90,14 +83,24 @@ class DoubleForest(Generic[ItemT]):
         self._semantics = semantics
         self._lower = lower
         self._upper = upper
+        self._results = results
         self._overlaps: Callable[[Any, Any], bool] = overlaps or filters_overlap
         # Boxes tell that filters overlap; what an overlap of the caller's own means they do not.
         self._asks_boxes = overlaps is None
-        self._profiles: PosetForest[ItemT] = PosetForest(relation=chosen, local=True, index=index)
-        self._queries: PosetForest[ItemT] = PosetForest(relation=chosen, local=True, index=index)
+        self._profiles: Side[ItemT] = Side("profile", relation=chosen, index=index)
+        self._queries: Side[ItemT] = Side("query", relation=chosen, index=index)
+        self._profiles.other, self._queries.other = self._queries, self._profiles
+        forests = (self._profiles.forest, self._queries.forest)
         # One reader of boxes, so that those of both forests compare, and one counter.
-        self._queries._box_reader = self._profiles._box_reader
-        self._profiles.counters = self._queries.counters = self.counters
+        reader = forests[0]._box_reader
+        forests[1]._box_reader = reader
+        forests[0].counters = forests[1].counters = self.counters
+        sweeps = semantics == COVER or self._asks_boxes
+        self._read: Callable[[ItemT], Any] | None = (
+            reader.read if reader is not None and sweeps else None
+        )
+        # Several threads may read at once, and a read may have to finish what adds put off.
+        self._settling = RLock()
 
     @property
     def semantics(self) -> str:
@@ -144,65 +147,94 @@ class DoubleForest(Generic[ItemT]):
         >>> d.add_profile(later, "photo"), d.counters.covering_tests
         (frozenset({Filter('x in [0, 50]')}), 0)
         """
-        for profile in profiles:
-            self._enter(self._profiles, profile, _PLACEHOLDER)
-        for query in queries:
-            self._enter(self._queries, query, _PLACEHOLDER)
+        for side, items in ((self._profiles, profiles), (self._queries, queries)):
+            for item in items:
+                self._add(side, item, PLACEHOLDER)
 
     def unload(self, profiles: Iterable[ItemT] = (), queries: Iterable[ItemT] = ()) -> None:
         """Forget that filters were preloaded: those that nobody has go; others are ignored."""
-        for forest, items in ((self._profiles, profiles), (self._queries, queries)):
+        for side, items in ((self._profiles, profiles), (self._queries, queries)):
             for item in items:
-                node = forest._find(item)
-                if node is not None and _PLACEHOLDER in node.interfaces:
-                    self._withdraw(forest, node, _PLACEHOLDER)
+                member = side.find(item)
+                if member is not None and PLACEHOLDER in member.ids:
+                    side.release(member, PLACEHOLDER)
 
-    def _add(self, forest: PosetForest[ItemT], item: ItemT, identifier: Hashable) -> frozenset[Any]:
-        return _active_items(self._enter(forest, item, identifier).extra)
-
-    def _enter(self, forest: PosetForest[ItemT], item: ItemT, identifier: Hashable) -> Node:
+    def _add(self, own: Side[ItemT], item: ItemT, identifier: Hashable) -> frozenset[ItemT]:
         """Let an identifier have an item, and map it if it is new; all or nothing."""
-        _, journal = forest._run(Operation("add", item, identifier))
-        node = forest._links.find(item)
-        if node is None:  # pragma: no cover - the forest is local, so it holds what it was given
-            raise InvariantError("double-forest-agrees", item, "the forest lost an item")
-        if node.extra is None:
-            try:
-                found = self._result_of(forest, node)
-            except BaseException:
-                forest._links.undo(journal)
-                raise
-            for other in found:
-                other.extra.add(node)
-            node.extra = found
-        return node
+        member = own.members.get(item)
+        other = own.other
+        if member is None:
+            ends = None if self._read is None else own.ends_of(self._read(item))
+            if ends is not None and (own.shape is other.shape or not other.members):
+                found = self._swept(own, ends)
+                own.admit(item, found, ends, identifier)
+                return other.active_items(found)
+            member = own.find(item)
+            if member is None:
+                hash(identifier)  # refused before anything is done
+                member = self._enter(own, item, identifier)
+        own.hold(member, identifier)
+        return own.matched_items(member)
 
-    def _remove(
-        self, forest: PosetForest[ItemT], item: ItemT, identifier: Hashable
-    ) -> frozenset[Any]:
-        node = forest._find(item)
-        if node is None or identifier not in node.interfaces:
+    def _swept(self, own: Side[ItemT], ends: FloatArray) -> IntArray:
+        """Return the numbers of what matches a box, of the shape that all of the other side have.
+
+        O(filters of the other side), by numpy. A box contains another one if none of its ends, the
+        low ones and the negated high ones, is greater.
+        """
+        other = own.other
+        if not other.used:
+            return _NO_NUMBERS
+        theirs = other.ends[:, : other.used]
+        if self._semantics == OVERLAP:
+            # Low ends against high ones, and negated high ones against negated low ones.
+            good = theirs <= -ends.reshape(-1, 2)[:, ::-1].reshape(-1, 1)
+        elif own is self._profiles:
+            good = theirs <= ends[:, None]
+        else:
+            good = theirs >= ends[:, None]
+        return _all(good).nonzero()[0]  # type: ignore[no-any-return]
+
+    def _enter(self, own: Side[ItemT], item: ItemT, identifier: Hashable) -> Member:
+        """Bring in an item that boxes do not tell enough of, along the links of the forests."""
+        own.place()
+        own.other.place()
+        guards, result = None, None
+        if self._results and self._semantics == COVER:
+            traits = own.forest._traits(item)
+            box = traits[2]
+            if box is None or box.is_late or not box.shape.exact:
+                # Most is found by tests.
+                result = _Result(
+                    self, own, Probe(own.forest._relation, self.counters, item, traits)
+                )
+                guards = result.guards()
+
+        def result_of(node: Node) -> set[Node]:
+            if result is not None and result.found is not None:
+                return result.found
+            return self._result_of(own, node)
+
+        return own.place_new(item, identifier, guards, result_of)
+
+    def _remove(self, own: Side[ItemT], item: ItemT, identifier: Hashable) -> frozenset[ItemT]:
+        member = own.find(item)
+        if member is None or identifier not in member.ids or identifier is PLACEHOLDER:
             raise UnknownEntryError(f"{identifier!r} does not have {item}")
-        matched = _active_items(node.extra)
-        self._withdraw(forest, node, identifier)
+        matched = own.matched_items(member)
+        own.release(member, identifier)
         return matched
-
-    def _withdraw(self, forest: PosetForest[ItemT], node: Node, identifier: Hashable) -> None:
-        forest._run(Operation("remove", node.item, identifier))
-        if not node.interfaces:
-            for other in node.extra:
-                other.extra.remove(node)
 
     # -- the result of one item --------------------------------------------------------------------
 
-    def _result_of(self, forest: PosetForest[ItemT], node: Node) -> set[Node]:
+    def _result_of(self, own: Side[ItemT], node: Node) -> set[Node]:
         """Return the nodes of the other forest that match a new node, from its place in its own."""
         parent = node.parents[0]
-        above = None if parent is forest._links.top else parent.extra
-        below = [child.extra for child in node.children]
+        above = None if parent is own.forest._links.top else own.matched_nodes(parent)
+        below = [own.matched_nodes(child) for child in node.children]
         lower: AbstractSet[Node] = frozenset()
         upper: AbstractSet[Node] | None = None
-        if forest is self._profiles and self._semantics == COVER:
+        if own is self._profiles and self._semantics == COVER:
             # Whatever covers the parent covers the profile, and whatever covers the profile covers
             # each child: the intersection is tighter than the union of [T, Table 6.1].
             if self._lower and above is not None:
@@ -214,19 +246,19 @@ class DoubleForest(Generic[ItemT]):
                 lower = frozenset().union(*below)
             if self._upper and above is not None:
                 upper = above
-        return self._find_matches(forest, node, lower, upper)
+        return self._find_matches(own, node, lower, upper)
 
     def _find_matches(
         self,
-        forest: PosetForest[ItemT],
+        own: Side[ItemT],
         item: Node | Probe,
         lower: AbstractSet[Node] = frozenset(),
         upper: AbstractSet[Node] | None = None,
     ) -> set[Node]:
-        """Return the nodes that match an item of a forest, between bounds."""
+        """Return the nodes of the other forest that match an item, between bounds."""
         if upper is not None and len(upper) == len(lower):
             return set(lower)
-        other = self._queries if forest is self._profiles else self._profiles
+        other = own.other.forest
         probe = Probe(other._relation, self.counters, item.item, item.traits)
         search, top = other._search, other._links.top
         sweeps = probe.box is not None and (upper is None or len(upper) - len(lower) > _FEW)
@@ -235,8 +267,10 @@ class DoubleForest(Generic[ItemT]):
             if swept is not None:
                 return set(swept)
             test = overlapping(probe, self._overlaps, self.counters, by_boxes=self._asks_boxes)
-            return closed_upwards(top, lambda node: search.meeting(probe, node), test, lower, upper)
-        is_profile = forest is self._profiles
+            return closed_upwards(
+                top, lambda node: list(search.meeting(probe, node)), test, lower, upper
+            )
+        is_profile = own is self._profiles
         if sweeps:
             return set(search.above(probe) if is_profile else search.covered(probe))
         walk, test = (
@@ -253,11 +287,11 @@ class DoubleForest(Generic[ItemT]):
 
         UnknownEntryError if nobody has the profile.
         """
-        return _active_items(self._active_node(self._profiles, profile, "profile").extra)
+        return self._matches_of(self._profiles, profile)
 
     def profiles_of(self, query: ItemT) -> frozenset[ItemT]:
         """Return the profiles that match a query; O(1) for each, and no test."""
-        return _active_items(self._active_node(self._queries, query, "query").extra)
+        return self._matches_of(self._queries, query)
 
     def find_queries(self, profile: ItemT) -> frozenset[ItemT]:
         """Return the queries that match a profile, which need not be there; nothing is kept."""
@@ -276,37 +310,37 @@ class DoubleForest(Generic[ItemT]):
 
     def profiles(self) -> tuple[ItemT, ...]:
         """Return the profiles that somebody has, in order of insertion."""
-        return tuple(node.item for node in self._profiles._links.nodes.values() if _is_active(node))
+        return _active(self._profiles.members.values())
 
     def queries(self) -> tuple[ItemT, ...]:
         """Return the queries that somebody has, in order of insertion."""
-        return tuple(node.item for node in self._queries._links.nodes.values() if _is_active(node))
+        return _active(self._queries.members.values())
 
     def profiles_held(self, id: Hashable) -> tuple[ItemT, ...]:  # noqa: A002
         """Return the profiles that an identifier has, in order of insertion; O(1) for each."""
-        return tuple(node.item for node in self._profiles._links.holding(id))
+        return _held(self._profiles, id)
 
     def queries_held(self, id: Hashable) -> tuple[ItemT, ...]:  # noqa: A002
         """Return the queries that an identifier has, in order of insertion; O(1) for each."""
-        return tuple(node.item for node in self._queries._links.holding(id))
+        return _held(self._queries, id)
 
     def profile_ids(self, profile: ItemT) -> frozenset[Hashable]:
         """Return who has a profile; UnknownEntryError if nobody has."""
-        return _ids_of(self._active_node(self._profiles, profile, "profile"))
+        return _ids_of(self._active_member(self._profiles, profile))
 
     def query_ids(self, query: ItemT) -> frozenset[Hashable]:
         """Return who has a query; UnknownEntryError if nobody has."""
-        return _ids_of(self._active_node(self._queries, query, "query"))
+        return _ids_of(self._active_member(self._queries, query))
 
     def has_profile(self, profile: ItemT, id: Hashable) -> bool:  # noqa: A002
         """Return whether an identifier has a profile, or its equivalent."""
-        node = self._profiles._find(profile)
-        return node is not None and id in node.interfaces
+        member = self._profiles.find(profile)
+        return member is not None and id in member.ids
 
     def has_query(self, query: ItemT, id: Hashable) -> bool:  # noqa: A002
         """Return whether an identifier has a query, or its equivalent."""
-        node = self._queries._find(query)
-        return node is not None and id in node.interfaces
+        member = self._queries.find(query)
+        return member is not None and id in member.ids
 
     def to_dict(self) -> dict[str, Any]:
         """Return both forests and the mapping as plain data, to be drawn or written as JSON.
@@ -314,33 +348,36 @@ class DoubleForest(Generic[ItemT]):
         Both mappings are there as pairs of a profile's number and a query's. Preloaded filters that
         nobody has are there, too, without an identifier. Identifiers are written as text.
         """
-        numbers: dict[Node, int] = {}
+        self.settle()
+        numbers: dict[Member, int] = {}
         sides = {}
-        for name, forest in (("profiles", self._profiles), ("queries", self._queries)):
-            links, write = forest._links, forest._relation.write
-            numbers |= {node: i for i, node in enumerate(links.nodes.values())}
+        for name, side in (("profiles", self._profiles), ("queries", self._queries)):
+            links, write = side.forest._links, side.forest._relation.write
+            numbers |= {member: i for i, member in enumerate(side.members.values())}
             sides[name] = {
                 "nodes": [
                     {
-                        "id": numbers[node],
-                        "filter": write(node.item),
-                        "ids": [str(each) for each in node.interfaces if each is not _PLACEHOLDER],
-                        "preloaded": _PLACEHOLDER in node.interfaces,
+                        "id": numbers[member],
+                        "filter": write(member.item),
+                        "ids": [str(each) for each in member.ids if each is not PLACEHOLDER],
+                        "preloaded": PLACEHOLDER in member.ids,
                     }
-                    for node in links.nodes.values()
+                    for member in side.members.values()
                 ],
-                "edges": [[numbers[parent], numbers[child]] for parent, child in links.edges()],
+                "edges": [
+                    [numbers[parent.extra], numbers[child.extra]] for parent, child in links.edges()
+                ],
             }
         pairs = {
-            "queries_of": [(p, q) for p in self._profiles._links.nodes.values() for q in p.extra],
-            "profiles_of": [(p, q) for q in self._queries._links.nodes.values() for p in q.extra],
+            "queries_of": self._pairs(self._profiles),
+            "profiles_of": [(p, q) for q, p in self._pairs(self._queries)],
         }
-        items = [*self._profiles._links.nodes, *self._queries._links.nodes]
+        items = [*self._profiles.members, *self._queries.members]
         return {
             "format": FORMAT,
             "version": 1,
             "semantics": self._semantics,
-            **self._profiles._relation.context_of(items),
+            **self._profiles.forest._relation.context_of(items),
             **sides,
             **{
                 name: sorted([numbers[profile], numbers[query]] for profile, query in some)
@@ -348,34 +385,66 @@ class DoubleForest(Generic[ItemT]):
             },
         }
 
-    def _active_node(self, forest: PosetForest[ItemT], item: ItemT, what: str) -> Node:
-        node = forest._find(item)
-        if node is None or not _is_active(node):
-            raise UnknownEntryError(f"nobody has the {what} {item}")
-        return node
+    def _active_member(self, side: Side[ItemT], item: ItemT) -> Member:
+        with self._settling:
+            member = side.find(item)
+        if member is None or not member.is_active:
+            raise UnknownEntryError(f"nobody has the {side.name} {item}")
+        return member
 
-    def _one_shot(self, forest: PosetForest[ItemT], item: ItemT) -> frozenset[Any]:
-        node = forest._find(item)
-        if node is not None:
-            return _active_items(node.extra)
-        return _active_items(self._find_matches(forest, forest._probe(item)))
+    def _matches_of(self, side: Side[ItemT], item: ItemT) -> frozenset[ItemT]:
+        member = self._active_member(side, item)
+        with self._settling:
+            return side.matched_items(member)
+
+    def _one_shot(self, side: Side[ItemT], item: ItemT) -> frozenset[ItemT]:
+        with self._settling:
+            member = side.find(item)
+            if member is not None:
+                return side.matched_items(member)
+            ends = None if self._read is None else side.ends_of(self._read(item))
+            if ends is not None and side.shape is side.other.shape:
+                return side.other.active_items(self._swept(side, ends))
+            side.other.place()
+            found = self._find_matches(side, side.forest._probe(item))
+            return side.other.active_items(numbers_of(found))
+
+    def _pairs(self, side: Side[ItemT]) -> list[tuple[Member, Member]]:
+        """Return every member of a side with each member of the other side that it is mapped to."""
+        with self._settling:
+            return [
+                (member, side.other.member(number))
+                for member in side.members.values()
+                for number in side.matched(member)
+            ]
 
     # -- as a whole --------------------------------------------------------------------------------
+
+    def settle(self) -> None:
+        """Finish what adds put off: places in both forests, and both mappings.
+
+        Reading them does the same. Call it to choose when that time is spent.
+        """
+        with self._settling:
+            for side in (self._profiles, self._queries):
+                side.place()
+                side.spread()
 
     def check(self) -> None:
         """Raise InvariantError unless both forests and both mappings are as promised.
 
         ``double-forest-agrees``: the mappings are what a test of every pair says; not counted.
         """
-        self._profiles.check()
-        self._queries.check()
-        covers, overlaps = self._profiles._relation.covers, self._overlaps
-        mapped = {
-            name: {node.item: {o.item for o in node.extra} for node in forest._links.nodes.values()}
-            for name, forest in (("profiles", self._profiles), ("queries", self._queries))
-        }
+        self.settle()
+        covers, overlaps = self._profiles.forest._relation.covers, self._overlaps
+        mapped: list[dict[ItemT, set[ItemT]]] = []
+        for side in (self._profiles, self._queries):
+            side.forest.check()
+            mapped.append({item: set() for item in side.members})
+            for member, other in self._pairs(side):
+                mapped[-1][member.item].add(other.item)
         holds = overlaps if self._semantics == OVERLAP else lambda p, q: covers(q, p)
-        check_mappings(mapped["profiles"], mapped["queries"], holds)
+        check_mappings(mapped[0], mapped[1], holds)
 
     def copy(self) -> DoubleForest[ItemT]:
         """Return one of the same shape, with counters at zero; O(filters + matches), no test."""
@@ -389,17 +458,21 @@ class DoubleForest(Generic[ItemT]):
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Flat, so that no depth of a forest is too deep for the pickle.
-        numbers = {node: i for i, node in enumerate(self._queries._links.nodes.values())}
-        mapped = [[numbers[q] for q in p.extra] for p in self._profiles._links.nodes.values()]
+        self.settle()
+        numbers = {member: i for i, member in enumerate(self._queries.members.values())}
+        found: dict[Member, list[int]] = {each: [] for each in self._profiles.members.values()}
+        for profile, query in self._pairs(self._profiles):
+            found[profile].append(numbers[query])
         options = {
             "lower": self._lower,
             "upper": self._upper,
-            "index": self._profiles._uses_index,
-            "relation": self._profiles._relation,
+            "results": self._results,
+            "index": self._profiles.forest._uses_index,
+            "relation": self._profiles.forest._relation,
             "overlaps": None if self._asks_boxes else self._overlaps,
         }
-        contents = [forest._state()[3:6] for forest in (self._profiles, self._queries)]
-        return _restored, (self._semantics, options, contents, mapped)
+        contents = [side.contents() for side in (self._profiles, self._queries)]
+        return _restored, (self._semantics, options, contents, list(found.values()))
 
     def __len__(self) -> int:
         """How many profiles and queries somebody has."""
@@ -412,30 +485,54 @@ class DoubleForest(Generic[ItemT]):
         )
 
 
+class _Result:
+    """The result of a new filter, which rules out what may cover it and what it may cover.
+
+    Whatever covers a profile has no more queries, and whatever covers a query has no fewer
+    profiles. So the queries of a new profile are found first, and those of its profiles and of a
+    node's compared before these are; and the profiles of a new query once its parent is known.
+    """
+
+    def __init__(self, forest: DoubleForest[Any], own: Side[Any], probe: Probe) -> None:
+        self.found: set[Node] | None = None
+        self._forest = forest
+        self._own = own
+        self._probe = probe
+        self._numbers: set[int] = set()
+
+    def guards(self) -> Guards:
+        """Return what this rules out."""
+        if self._own is self._forest._profiles:
+            self._find(None)
+            return Guards(
+                lambda node: self._own.matched(node.extra) <= self._numbers,
+                lambda node, _: self._numbers <= self._own.matched(node.extra),
+            )
+        return Guards(lambda node: True, self._may_cover)
+
+    def _may_cover(self, node: Node, has_parent: bool) -> bool:
+        """Return whether a query may cover a node; finds its profiles when it is first asked."""
+        if self.found is None:
+            self._find(node.parents[0] if has_parent else None)
+        return self._own.matched(node.extra) <= self._numbers
+
+    def _find(self, parent: Node | None) -> None:
+        bounded = parent is not None and self._forest._upper
+        upper = self._own.matched_nodes(parent) if parent is not None and bounded else None
+        self.found = self._forest._find_matches(self._own, self._probe, upper=upper)
+        self._numbers = {node.extra.number for node in self.found}
+
+
 def _restored(
     semantics: str,
     options: dict[str, Any],
-    contents: list[tuple[list[Any], list[Any], list[Any]]],
+    contents: list[Any],
     mapped: list[list[int]],
 ) -> DoubleForest[Any]:
     """Return a DoubleForest of a shape that another one had; nothing is compared."""
     made: DoubleForest[Any] = DoubleForest(semantics, **options)
-    sides = []
-    for forest, (rows, edges, aliases) in zip(
-        (made._profiles, made._queries), contents, strict=True
-    ):
-        nodes = forest._load(rows, edges)
-        for number, item in aliases:
-            nodes[number].aliases += (item,)
-            forest._links.aliases[item] = nodes[number]
-        for node in nodes:
-            node.extra = set()
-        sides.append(nodes)
-    profiles, queries = sides
-    for profile, numbers in zip(profiles, mapped, strict=True):
-        profile.extra.update(queries[number] for number in numbers)
-        for query in profile.extra:
-            query.extra.add(profile)
+    made._queries.restore(contents[1], [[] for _ in contents[1].ids])
+    made._profiles.restore(contents[0], mapped)
     return made
 
 
@@ -473,21 +570,14 @@ def check_mappings(
                 )
 
 
-def _is_active(node: Node) -> bool:
-    """Return whether somebody has the item of a node, which may be preloaded as well."""
-    return len(node.interfaces) > (_PLACEHOLDER in node.interfaces)
+def _active(members: Iterable[Member]) -> tuple[Any, ...]:
+    return tuple(member.item for member in members if member.is_active)
 
 
-def _ids_of(node: Node) -> frozenset[Hashable]:
-    return frozenset(each for each in node.interfaces if each is not _PLACEHOLDER)
+def _held(side: Side[Any], identifier: Hashable) -> tuple[Any, ...]:
+    held = sorted(side.holders.get(identifier, ()), key=lambda member: member.number)
+    return tuple(member.item for member in held)
 
 
-def _active_items(nodes: Iterable[Node]) -> frozenset[Any]:
-    """Return the items of those nodes that ``_is_active`` holds for, written out for speed."""
-    return frozenset(
-        [
-            node.item
-            for node in nodes
-            if len(node.interfaces) > 1 or _PLACEHOLDER not in node.interfaces
-        ]
-    )
+def _ids_of(member: Member) -> frozenset[Hashable]:
+    return frozenset(each for each in member.ids if each is not PLACEHOLDER)

@@ -3,14 +3,50 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 from posetlib.graph.counters import Counters
-from posetlib.graph.nodes import Node
+from posetlib.graph.nodes import Node, Traits
 from posetlib.search.boxes import Box, contains
 from posetlib.search.probe import Probe
+from posetlib.search.relation import Relation
 
-__all__ = ["covered_by", "covering", "overlapping"]
+__all__ = ["GuardedProbe", "Guards", "covered_by", "covering", "overlapping"]
+
+
+class Guards(NamedTuple):
+    """What results say of a new item and a node of its own forest, before these are compared."""
+
+    #: Whether the node may cover the item.
+    above: Callable[[Node], bool]
+    #: Whether the item may cover the node; also whether the node's parent is known to cover it.
+    below: Callable[[Node, bool], bool]
+
+
+class GuardedProbe(Probe):
+    """A probe that asks only where its guards do not rule the covering out."""
+
+    __slots__ = ("_guards",)
+
+    def __init__(
+        self,
+        relation: Relation[Any],
+        counters: Counters,
+        item: Any,
+        traits: Traits,
+        guards: Guards,
+    ) -> None:
+        super().__init__(relation, counters, item, traits)
+        self._guards = guards
+
+    def above(self, node: Node) -> bool:
+        """Return whether the node covers the item."""
+        return self._guards.above(node) and super().above(node)
+
+    def below(self, node: Node) -> bool:
+        """Return whether the item covers the node."""
+        has_parent = self._above.get(node.parents[0], False)
+        return self._guards.below(node, has_parent) and super().below(node)
 
 
 def covering(probe: Probe) -> Callable[[Node], bool]:

@@ -9,8 +9,9 @@ often speaks for a whole subtree.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from collections.abc import Set as AbstractSet
+from itertools import zip_longest
 
 from posetlib.graph.nodes import Node
 from posetlib.graph.paths import descendants
@@ -18,7 +19,7 @@ from posetlib.graph.paths import descendants
 __all__ = ["closed_downwards", "closed_upwards"]
 
 _Test = Callable[[Node], bool]
-_Children = Callable[[Node], Iterable[Node]]
+_Children = Callable[[Node], Sequence[Node]]
 
 
 def closed_upwards(
@@ -73,37 +74,36 @@ def closed_downwards(
 ) -> set[Node]:
     """Return the result, in which the children of every node are, too.
 
-    A node is tested only if no node above it is in the result, and it lies between the bounds.
-    That never takes more tests than without bounds.
+    Of each subtree between the bounds a leaf comes first: if it is not in the result, nothing above
+    it is, which is so for most. Otherwise its path is tested from above, up to the first node that
+    is in the result. The leaf depends on the forest alone, so that bounds never make for more tests
+    than there are without them.
     """
     found = set(lower)
     if upper is None:
-        stack = [top]
-        while stack:
-            for child in children(stack.pop()):
-                if child in found:
-                    continue
-                if test(child):
-                    found.add(child)
-                    found.update(descendants(child))
-                else:
-                    stack.append(child)
-        return found
-    candidates = upper - lower
-    refused: set[Node] = set()
-    for candidate in candidates:
-        path, node = [], candidate
-        while node in candidates and node not in found and node not in refused:
+        stack = list(children(top))
+    else:
+        stack = [node for node in upper - lower if node.parents[0] not in upper]
+    while stack:
+        node = stack.pop()
+        path = []
+        while node not in found:
             path.append(node)
-            node = node.parents[0]
-        if node in found:
-            found.update(path)
-            continue
-        while path:
-            node = path.pop()
-            if test(node):
-                found.add(node)
-                found.update(path)
+            below = children(node)
+            if not below:
                 break
-            refused.add(node)
+            node = next(iter(below))
+        if not path:
+            continue
+        if node in found or test(node):
+            for each in path:
+                if each is node or test(each):
+                    found.add(each)
+                    found.update(descendants(each))
+                    break
+        # What hangs beside the path is decided by itself.
+        for each, on_path in zip_longest(path, path[1:]):
+            if each in found:
+                break
+            stack.extend(child for child in children(each) if child is not on_path)
     return found

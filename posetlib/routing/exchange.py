@@ -7,8 +7,7 @@ have a table of their own, and only its root set reaches the external table [T, 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable
-from dataclasses import dataclass, replace
-from operator import eq
+from dataclasses import dataclass
 from typing import Any, Final
 
 from posetlib.errors import UnknownEntryError
@@ -21,27 +20,10 @@ from posetlib.routing.reach import Reach
 from posetlib.search.relation import Matcher, Relation
 from posetlib.tables import FILTERS, Operation, PosetForest, Table, make_table
 
-__all__ = ["LOCAL", "SAME_ONLY", "Exchange", "Rules", "SimpleExchange"]
+__all__ = ["LOCAL", "Exchange", "Rules", "SimpleExchange"]
 
 #: The interface of all local clients together in the external table.
 LOCAL: Final = "(local clients)"
-
-
-class _EachForItself:
-    """Puts every filter into a part of its own."""
-
-    def of(self, item: Any) -> Hashable:
-        return item  # type: ignore[no-any-return]
-
-    def of_notification(self, notification: Any) -> Hashable:
-        return None
-
-
-#: Filters without any order: each covers itself alone. Routing by identity is routing by covering
-#: in this order.
-SAME_ONLY: Final[Relation[Filter]] = replace(
-    FILTERS, covers=eq, canonical=True, partition=_EachForItself(), boxes=None
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,6 +175,15 @@ class Exchange:
             return () if merger is None else merger.merged()
         sets = self.forwarding.sets()
         return tuple(item for item, each in sets.items() if neighbour in each)
+
+    def would_send(self, item: Filter, neighbour: Hashable) -> bool:
+        """Return whether a new filter of a client would go to a neighbour: nothing sent covers it.
+
+        O(filters that were sent).
+        """
+        return self.forwarding.reach.reaches(item, neighbour) and not any(
+            each.covers(item) for each in self.sent(neighbour)
+        )
 
     def forget(self, neighbour: Hashable) -> None:
         """Forget what a neighbour was sent: it is gone."""

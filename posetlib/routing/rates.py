@@ -26,6 +26,9 @@ __all__ = ["Rate", "RateControl", "split_limit"]
 
 #: Which filters are measured, beside those that have a limit.
 _MEASURES: Final = ("limited", "roots", "all")
+# A matcher is made when walks have visited this many times the filters of the table: about as long
+# as it takes to make one.
+_VISITS_PER_FILTER: Final = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +56,10 @@ class Rate:
 class _Meter:
     """The counter of one node."""
 
-    __slots__ = ("_count", "_history", "_window", "item", "limit")
+    __slots__ = ("_count", "_history", "_window", "item", "limit", "node")
 
-    def __init__(self, item: Any, limit: int | None, window: int, history: int) -> None:
+    def __init__(self, node: Node, item: Any, limit: int | None, window: int, history: int) -> None:
+        self.node = node
         #: What the node's item asks of a notification: the item without its limit.
         self.item = item
         self.limit = limit
@@ -177,6 +181,11 @@ class RateControl(Generic[ItemT]):
         self._matches: Callable[[Any, Any], bool] = table._relation.matches
         self._nodes: dict[Any, Node] = {}
         self._meters: dict[Node, _Meter] = {}
+        # Finds the meters of all filters that match; None until walks have cost as much, and for
+        # good if the table's language has none, or has items that it does not take.
+        self._matcher: Any = None
+        self._has_matcher = table._relation.matcher is not None
+        self._visits = 0
         # Meters of filters that the last change took out: they return if it is undone.
         self._gone: dict[Node, _Meter] = {}
         # The nodes with a measured node below them, or measured themselves, at a table's version.
@@ -196,7 +205,9 @@ class RateControl(Generic[ItemT]):
         self._enter(change.added)
         for item in change.removed:
             node = self._nodes.pop(item)
-            gone[node] = self._meters.pop(node)
+            gone[node] = meter = self._meters.pop(node)
+            if self._matcher is not None:
+                self._matcher.remove(meter.item, meter)
         self._gone = gone
 
     def _enter(self, items: Iterable[Any]) -> None:
@@ -207,10 +218,15 @@ class RateControl(Generic[ItemT]):
             if node is None:  # pragma: no cover - the table has just said that it is there
                 raise UnknownEntryError(f"{item} is not in the table")
             meter = self._gone.get(node)
-            made.append((node, meter or _Meter(*self._split(item), now, self._history)))
+            made.append((node, meter or _Meter(node, *self._split(item), now, self._history)))
         for node, meter in made:
             self._nodes[node.item] = node
             self._meters[node] = meter
+            if self._matcher is not None:
+                try:
+                    self._matcher.add(meter.item, meter)
+                except TypeError:
+                    self._matcher, self._has_matcher = None, False
 
     def _now(self) -> int:
         return int(self._clock() // self.window)
@@ -221,8 +237,33 @@ class RateControl(Generic[ItemT]):
         """Return the interfaces of matching filters that are within their limits.
 
         A walk as that of ``table.match``, except that every matching filter is visited that is
-        measured, whoever is in the answer already.
+        measured, whoever is in the answer already. After some walks a matcher finds all that match,
+        if the table's language has one.
         """
+        if self._matcher is not None:
+            return self._admitted(self._matcher.match(notification))
+        answer = self._walk(notification)
+        if self._has_matcher and self._visits > _VISITS_PER_FILTER * len(self._meters):
+            make: Any = self.table._relation.matcher
+            try:
+                self._matcher = make([(meter.item, meter) for meter in self._meters.values()])
+            except TypeError:
+                self._has_matcher = False
+        return answer
+
+    def _admitted(self, matching: Iterable[Any]) -> frozenset[Hashable]:
+        """Return the interfaces of those of the filters that are within their limits."""
+        by_all, roots_too = self._measure == "all", self._measure == "roots"
+        now, top = self._now(), self.table._links.top
+        answer: set[Hashable] = set()
+        for meter in matching:
+            node = meter.node
+            measured = meter.limit is not None or by_all or (roots_too and node.parents[0] is top)
+            if not measured or meter.admits(now):
+                answer.update(node.interfaces)
+        return frozenset(answer)
+
+    def _walk(self, notification: Any) -> frozenset[Hashable]:
         table = self.table
         links, search, index = table._links, table._search, table._interface_index
         meters, leading, matches = self._meters, self._leading_nodes(), self._matches
@@ -237,6 +278,7 @@ class RateControl(Generic[ItemT]):
         waiting: dict[Node, int] = {}
         while queue:
             node = queue.popleft()
+            self._visits += 1
             meter = meters[node]
             measured = meter.limit is not None or by_all or (roots_too and node.parents[0] is top)
             if not measured and node.interfaces.keys() <= answer:

@@ -6,7 +6,7 @@ rely on it: then nothing below the second level of a table is sent anywhere [T, 
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from typing import Protocol
 
 from posetlib.filters.filter import Filter
@@ -14,7 +14,7 @@ from posetlib.graph.links import LinksObserver
 from posetlib.graph.nodes import Node
 from posetlib.tables.table import Table
 
-__all__ = ["Advertised", "Everywhere", "Reach", "Rendezvous", "TowardsRendezvous"]
+__all__ = ["Advertised", "Everywhere", "Pins", "Reach", "Rendezvous", "TowardsRendezvous"]
 
 Interfaces = frozenset[Hashable]
 #: The filters of the event types that meet at a rendezvous point, by the neighbour in whose
@@ -56,19 +56,76 @@ class Everywhere:
         return neighbour in self._neighbours
 
 
-class Advertised(LinksObserver):
-    """Subscriptions go where an overlapping advertisement came from [T, Eq. 3.3].
+class Pins:
+    """Filters that go to a neighbour whatever it advertises, each as long as a key holds it.
 
-    A rendezvous point counts as if it advertised all of its event types. The changes of the
-    advertisements are collected, for the subscriptions that they overlap to be looked at again.
+    A pin stands for all filters that cover it, too: merging and covering replace a filter by a
+    wider one, which has to take its way.
+    """
+
+    def __init__(self) -> None:
+        #: Neighbour -> filter -> the keys that hold it there.
+        self._by_neighbour: dict[Hashable, dict[Filter, dict[Hashable, None]]] = {}
+
+    def __len__(self) -> int:
+        """The number of (filter, neighbour, key) that are held."""
+        return sum(1 for _ in self)
+
+    def __iter__(self) -> Iterator[tuple[Filter, Hashable, Hashable]]:
+        for neighbour, pinned in self._by_neighbour.items():
+            for item, keys in pinned.items():
+                yield from ((item, neighbour, key) for key in keys)
+
+    def add(self, item: Filter, neighbour: Hashable, key: Hashable) -> bool:
+        """Let a key hold a filter at a neighbour; returns whether it is the first to do so."""
+        keys = self._by_neighbour.setdefault(neighbour, {}).setdefault(item, {})
+        keys[key] = None
+        return len(keys) == 1
+
+    def remove(self, key: Hashable) -> list[tuple[Filter, Hashable]]:
+        """Let a key release all that it holds; returns what no key holds any more."""
+        gone = []
+        for neighbour, pinned in list(self._by_neighbour.items()):
+            for item, keys in list(pinned.items()):
+                if key in keys:
+                    del keys[key]
+                    if not keys:
+                        del pinned[item]
+                        gone.append((item, neighbour))
+            if not pinned:
+                del self._by_neighbour[neighbour]
+        return gone
+
+    def drop(self, neighbour: Hashable) -> None:
+        """Forget what is held at a neighbour that is gone."""
+        self._by_neighbour.pop(neighbour, None)
+
+    def of(self, neighbour: Hashable) -> Iterable[Filter]:
+        """Return the filters that are held at a neighbour."""
+        return self._by_neighbour.get(neighbour, ())
+
+
+class Advertised(LinksObserver):
+    """Subscriptions go where an overlapping advertisement came from [T, Eq. 3.3], or to a pin.
+
+    A rendezvous point counts as if it advertised all of its event types. A filter that covers one
+    pinned for a neighbour goes there as well. The changes of the advertisements are collected, for
+    the subscriptions that they overlap to be looked at again.
     """
 
     def __init__(
-        self, neighbours: Iterable[Hashable], advertisements: Table[Filter], rendezvous: Rendezvous
+        self,
+        neighbours: Iterable[Hashable],
+        advertisements: Table[Filter],
+        rendezvous: Rendezvous,
+        pins: Pins,
+        covers: Callable[[Filter, Filter], bool],
     ) -> None:
         self._neighbours = frozenset(neighbours)
         self._table = advertisements
         self._rendezvous = rendezvous
+        self._pins = pins
+        self._covers = covers
         self._changed: dict[tuple[Filter, Hashable], None] = {}
         advertisements._links.attach(self)
 
@@ -95,14 +152,16 @@ class Advertised(LinksObserver):
         return changed
 
     def of(self, item: Filter) -> Interfaces:
-        """Return the neighbours that advertise something that overlaps a filter."""
+        """Return the neighbours that a filter goes to, for an advertisement or for a pin."""
         return frozenset(each for each in self._neighbours if self.reaches(item, each))
 
     def reaches(self, item: Filter, neighbour: Hashable) -> bool:
-        """Return whether a neighbour advertises something that overlaps a filter; by an index."""
+        """Return whether a filter overlaps an advertisement of a neighbour, or covers its pin."""
         if neighbour not in self._neighbours:
             return False
         if any(item.overlaps(each) for each in self._rendezvous.get(neighbour, ())):
+            return True
+        if any(self._covers(item, each) for each in self._pins.of(neighbour)):
             return True
         table = self._table
         if neighbour not in table._links.holders:

@@ -11,24 +11,21 @@ from typing import Any, Final, Self, TypeAlias
 from posetlib.errors import InvariantError, SnapshotError, UnknownNeighbourError
 from posetlib.filters.filter import Filter
 from posetlib.merging.merged_set import MergedSet
-from posetlib.routing.exchange import LOCAL, SAME_ONLY, Exchange, Rules, SimpleExchange
+from posetlib.routing.exchange import LOCAL, Exchange, Rules, SimpleExchange
+from posetlib.routing.languages import LANGUAGES, Language
 from posetlib.routing.leases import Entry, Leases
 from posetlib.routing.messages import PARTS, Update
-from posetlib.routing.reach import Advertised, Everywhere, Reach, TowardsRendezvous
+from posetlib.routing.options import ALGORITHMS, TOP, check_options, types_by_direction
+from posetlib.routing.reach import Advertised, Everywhere, Pins, Reach, TowardsRendezvous
 from posetlib.routing.state import RouterState, read_state, write_state
 from posetlib.search.relation import Matcher, Relation
-from posetlib.tables import FILTERS, Table, forwards_sets, structure_named
+from posetlib.tables import Table, forwards_sets, structure_named
 
 __all__ = ["ALGORITHMS", "TOP", "Router"]
 
 Interfaces = frozenset[Hashable]
 #: What an update changes of one kind: the kind, its exchange, what goes and what comes.
 _Part: TypeAlias = tuple[str, Exchange, tuple[Filter, ...], tuple[Filter, ...]]
-#: What is sent to whom; the other two of the literature, merging perfectly and imperfectly, are
-#: covering with ``merging=``.
-ALGORITHMS: Final = ("covering", "identity", "simple", "flooding")
-#: As ``master``: this router is the top of a hierarchy, and all its neighbours lie below it.
-TOP: Final = "(top)"
 
 
 class Router:
@@ -42,7 +39,8 @@ class Router:
     ``master`` of the router at the top is ``posetlib.routing.TOP``, and it sends none. A
     ``matcher``, such as ``pl.BitmapMatcher``, takes over the delivery to local clients.
     ``rendezvous`` has event types, as filters, by the neighbour in whose direction they meet; None
-    is this router. ``clock`` is what leases are measured by.
+    is this router. ``language`` is "filters" or
+    "expressions", of ``pl.parse_expression``. ``clock`` is what leases are measured by.
 
     >>> from posetlib import parse_filter
     >>> router = Router(["I1", "I2"])
@@ -71,6 +69,7 @@ class Router:
         rendezvous: Mapping[Hashable, Filter | Iterable[Filter]] | None = None,
         domains: Mapping[str, Any] | None = None,
         max_loss: float | None = None,
+        language: str = "filters",
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         if isinstance(neighbours, str):
@@ -83,62 +82,25 @@ class Router:
             "forwards": forwards,
             "master": master,
             "algorithm": algorithm,
-            "rendezvous": _types_by_direction(rendezvous),
+            "rendezvous": types_by_direction(rendezvous),
             "domains": domains,
             "max_loss": max_loss,
+            "language": language,
         }
         self._neighbours: dict[Hashable, None] = {}
         for each in neighbours:
             self._check_new_neighbour(each)
             self._neighbours[each] = None
-        self._check_options()
+        check_options(self.options, self._neighbours)
         self._clock = clock
         self._matcher = matcher
         self.leases = Leases(clock)
         #: Publications of clients that lay outside their own advertisements.
         self.dropped = 0
+        #: Filters that go to a neighbour whatever it advertises, to be read: ``pin`` adds to them.
+        self.pins = Pins()
+        self._is_collecting = False
         self._set_up(None)
-
-    def _check_options(self) -> None:
-        options = self.options
-        if structure_named(options["table"]).promises.forwards is None:
-            raise ValueError(f"a router's table is 'fp' or 'nrf', not {options['table']!r}")
-        if options["merging"] not in {None, "perfect", "imperfect"}:
-            raise ValueError(
-                f"merging is None, 'perfect' or 'imperfect', not {options['merging']!r}"
-            )
-        if options["forwards"] not in {"exact", "approximate"}:
-            raise ValueError(f"forwards is 'exact' or 'approximate', not {options['forwards']!r}")
-        if options["algorithm"] not in ALGORITHMS:
-            raise ValueError(f"algorithm is one of {ALGORITHMS}, not {options['algorithm']!r}")
-        if options["algorithm"] != "covering" and options["merging"] is not None:
-            raise ValueError(
-                f"{options['algorithm']} does not merge: merging= goes with 'covering'"
-            )
-        if options["merging"] != "imperfect" and (options["domains"] or options["max_loss"]):
-            raise ValueError("domains= and max_loss= bound imperfect merging, and nothing else")
-        if options["advertisements"] and options["algorithm"] == "flooding":
-            raise ValueError(
-                "flooding sends every notification everywhere: it has no use for advertisements"
-            )
-        master = options["master"]
-        if master is not None:
-            if master != TOP and master not in self._neighbours:
-                raise ValueError(f"the master {master!r} is not one of the neighbours")
-            if options["advertisements"]:
-                raise ValueError(
-                    "a router with a master sends every subscription and every "
-                    "notification there: it has no use for advertisements"
-                )
-        if options["rendezvous"]:
-            if not options["advertisements"]:
-                raise ValueError(
-                    "a rendezvous point gathers advertisements: rendezvous= needs "
-                    "advertisements=True"
-                )
-            for each in options["rendezvous"]:
-                if each is not None and each not in self._neighbours:
-                    raise ValueError(f"the rendezvous direction {each!r} is not a neighbour")
 
     def _check_new_neighbour(self, neighbour: Hashable) -> None:
         if neighbour in self._neighbours:
@@ -171,7 +133,11 @@ class Router:
                 rules, self._reach_of_advertisements(), tables=tables.get("advertise")
             )
             self._advertised = Advertised(
-                self._neighbours, self._advertisements.table, options["rendezvous"]
+                self._neighbours,
+                self._advertisements.table,
+                options["rendezvous"],
+                self.pins,
+                rules.relation.covers,
             )
         self._subscriptions = make(
             rules, self._reach_of_subscriptions(), self._matcher, tables.get("subscribe")
@@ -183,7 +149,15 @@ class Router:
         return self.options["forwards"] == "exact" or promises.forwards == "poset"
 
     def _relation(self) -> Relation[Filter]:
-        return FILTERS if self.options["algorithm"] == "covering" else SAME_ONLY
+        language = self.language
+        return (
+            language.relation if self.options["algorithm"] == "covering" else language.same_only()
+        )
+
+    @property
+    def language(self) -> Language:
+        """What subscriptions and advertisements are written in."""
+        return LANGUAGES[self.options["language"]]
 
     def _reach_of_advertisements(self) -> Reach:
         if self.options["rendezvous"]:
@@ -283,8 +257,7 @@ class Router:
         """Return what an update changes: kind, exchange, removals, additions."""
         for part in PARTS:
             for item in getattr(update, part):
-                if not isinstance(item, Filter):
-                    raise TypeError(f"a router holds filters, not {type(item).__name__}")
+                self.language.check(item)
         parts = [("subscribe", self._subscriptions, update.unsubscribe, update.subscribe)]
         if update.advertise or update.unadvertise:
             exchange = self._asked_advertisements()
@@ -331,6 +304,62 @@ class Router:
                     exchange.discard_local(item, source)
         return self._flush()
 
+    def pin(self, filter: Filter, neighbour: Hashable, key: Hashable) -> list[Update]:
+        """Let a filter go to a neighbour whatever that one advertises, until ``unpin(key)``.
+
+        A pin only opens the way for what is held: the filter itself, or whatever covers it. Without
+        advertisements filters go their way anyhow, and nothing is sent.
+
+        >>> from posetlib import parse_filter
+        >>> router = Router(["I1", "I2"], advertisements=True)
+        >>> wide, narrow = parse_filter("x > 3"), parse_filter("x > 5")
+        >>> router.subscribe(wide, "alice")
+        []
+        >>> print(*router.pin(narrow, "I2", "a journey"))
+        to I2: subscribe x > 3
+        >>> print(*router.unpin("a journey"))
+        to I2: unsubscribe x > 3
+        """
+        if neighbour not in self._neighbours:
+            raise UnknownNeighbourError(f"{neighbour!r} is not a neighbour")
+        self.language.check(filter)
+        hash(key)
+        if self.pins.add(filter, neighbour, key) and self._advertised is not None:
+            self._subscriptions.forwarding.touch_overlapping(filter, neighbour)
+        return self._flush()
+
+    def unpin(self, key: Hashable) -> list[Update]:
+        """Release all that a key has pinned, if it has pinned anything."""
+        for item, neighbour in self.pins.remove(key):
+            if self._advertised is not None:
+                self._subscriptions.forwarding.touch_overlapping(item, neighbour)
+        return self._flush()
+
+    @contextmanager
+    def together(self) -> Iterator[list[Update]]:
+        """Collect the updates of several calls as one batch: at most one for each neighbour.
+
+        The calls inside return nothing; the list has it all at the end. If one of them raises, no
+        change of the batch is left but for pins.
+
+        >>> from posetlib import parse_filter
+        >>> router = Router(["I1"])
+        >>> with router.together() as updates:
+        ...     _ = router.subscribe(parse_filter("x > 3"), "alice")
+        ...     _ = router.subscribe(parse_filter("y > 3"), "bob")
+        >>> print(*updates)
+        to I1: subscribe x > 3, y > 3
+        """
+        if self._is_collecting:
+            raise RuntimeError("together() does not nest")
+        updates: list[Update] = []
+        self._is_collecting = True
+        try:
+            yield updates
+        finally:
+            self._is_collecting = False
+            updates += self._flush()
+
     @contextmanager
     def _all_or_nothing(self) -> Iterator[None]:
         try:
@@ -348,6 +377,8 @@ class Router:
 
     def _flush(self) -> list[Update]:
         """Return what all that was done means for the neighbours, in their order."""
+        if self._is_collecting:
+            return []
         advertised: dict[Hashable, tuple[list[Filter], list[Filter]]] = {}
         if self._advertised is not None and self._advertisements is not None:
             for item, neighbour in self._advertised.changes():
@@ -416,6 +447,7 @@ class Router:
                 exchange.drop(neighbour)
         del self._neighbours[neighbour]
         self.options["rendezvous"].pop(neighbour, None)
+        self.pins.drop(neighbour)
         self.leases.forget_source(neighbour)
         self._reach_again()
         updates = self._flush()
@@ -583,6 +615,10 @@ class Router:
             neighbour, subscribe=self._subscriptions.sent(neighbour), advertise=advertised
         )
 
+    def would_send(self, filter: Filter, neighbour: Hashable, kind: str = "subscribe") -> bool:
+        """Return whether a filter of a new client would go to a neighbour."""
+        return self._by_name()[kind].would_send(filter, neighbour)
+
     def forwards_sets(self) -> dict[Filter, Interfaces]:
         """Return the neighbours that each subscription is sent to, before merging."""
         return self._subscriptions.forwarding.sets()
@@ -647,6 +683,8 @@ class Router:
         return router
 
     def _take_over(self, state: RouterState) -> None:
+        for pinned in state.pins():
+            self.pins.add(*pinned)
         self._set_up(state.tables(self._relation()))
         for name, exchange in self._by_name().items():
             state.fill(name, exchange)
@@ -666,15 +704,6 @@ class Router:
             f"<Router: {len(self._neighbours)} neighbours, {len(self.clients)} clients, "
             f"{len(self.table)} filters>"
         )
-
-
-def _types_by_direction(
-    rendezvous: Mapping[Hashable, Filter | Iterable[Filter]] | None,
-) -> dict[Hashable, tuple[Filter, ...]]:
-    return {
-        to: (types,) if isinstance(types, Filter) else tuple(types)
-        for to, types in (rendezvous or {}).items()
-    }
 
 
 def _in_order(table: Table[Filter], items: Iterable[Filter]) -> list[Filter]:

@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any, Final
 from posetlib.errors import SnapshotError
 from posetlib.filters.filter import Filter
 from posetlib.routing.exchange import LOCAL, Exchange, SimpleExchange
+from posetlib.routing.languages import FILTER_LANGUAGE, LANGUAGES
 from posetlib.routing.outgoing_merging import Row
 from posetlib.search.relation import Relation
-from posetlib.tables import FILTERS, Snapshot, Table
+from posetlib.tables import Snapshot, Table
 
 if TYPE_CHECKING:
     from posetlib.routing.router import Router
@@ -47,6 +48,7 @@ def write_state(router: Router, exchanges: Mapping[str, Exchange]) -> str:
     # A neighbour's filter may be leased and not be held: another one of its own covers it.
     leased = router.leases.remaining()
     items += [item for _, item, _ in leased]
+    items += [item for item, _, _ in router.pins]
     return json.dumps(
         {
             "format": FORMAT,
@@ -54,11 +56,12 @@ def write_state(router: Router, exchanges: Mapping[str, Exchange]) -> str:
             "options": options,
             "neighbours": list(router.neighbours),
             "dropped": router.dropped,
-            **FILTERS.context_of(items),
+            **router.language.relation.context_of(items),
             "exchanges": {name: _write_exchange(each) for name, each in exchanges.items()},
             "leases": [
                 [kind, str(item), source, left] for (kind, item, source), left in leased.items()
             ],
+            "pins": [[str(item), to, _key_as_json(key)] for item, to, key in router.pins],
         },
         ensure_ascii=False,
     )
@@ -94,6 +97,15 @@ def _check_name(name: Hashable) -> None:
         raise SnapshotError(f"names in a file are strings, not {name!r} ({type(name).__name__})")
 
 
+def _key_as_json(key: Hashable) -> Any:
+    """Return the key of a pin as JSON: a string or a number, or a tuple of these as a list."""
+    if isinstance(key, tuple):
+        return [_key_as_json(each) for each in key]
+    if isinstance(key, str | int):
+        return key
+    raise SnapshotError(f"the key of a pin in a file is text, number or tuple, not {key!r}")
+
+
 def _domains_as_json(domains: Mapping[str, Any] | None) -> dict[str, Any] | None:
     """Return domains with pairs of ends as lists, and collections of values in an object."""
     if domains is None:
@@ -112,9 +124,13 @@ class RouterState:
 
     def __init__(self, data: Mapping[str, Any]) -> None:
         self._data = data
-        read = FILTERS.reader_for(data)
-        self._read: _Read = lambda text: _filter(text, read)
         options = dict(_part(data, "options", dict))
+        # A file from before there were several languages names none.
+        language = LANGUAGES.get(options.get("language", FILTER_LANGUAGE.name))
+        if language is None:
+            raise SnapshotError(f"the language {options['language']!r} is not known")
+        read = language.relation.reader_for(data)
+        self._read: _Read = lambda text: _filter(text, read)
         options["rendezvous"] = {
             to: tuple(map(self._read, types)) for to, types in _pairs(options, "rendezvous")
         }
@@ -171,10 +187,24 @@ class RouterState:
             if holder in known:
                 raise SnapshotError(f"{name}: {holder!r} is a neighbour and a local client")
 
+    def pins(self) -> Iterable[tuple[Filter, str, Hashable]]:
+        """Yield filter, neighbour and key of each pin; a file from before there were any has none.
+
+        SnapshotError for a pin at somebody who is not a neighbour.
+        """
+        for text, neighbour, key in self._data.get("pins", ()):
+            if neighbour not in self.neighbours:
+                raise SnapshotError(f"a filter is pinned for {neighbour!r}, which is no neighbour")
+            yield self._read(text), neighbour, _key_from_json(key)
+
     def leases(self) -> Iterable[tuple[str, Filter, str, float]]:
         """Yield kind, filter, source and the seconds left of each lease."""
         for kind, text, source, left in _part(self._data, "leases", list):
             yield kind, self._read(text), source, left
+
+
+def _key_from_json(key: Any) -> Hashable:
+    return tuple(map(_key_from_json, key)) if isinstance(key, list) else key
 
 
 def read_state(text: str | bytes) -> RouterState:

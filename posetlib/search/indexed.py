@@ -43,8 +43,10 @@ _MAX_IDLE: Final = 1024
 _FEW: Final = 64
 # Of more nodes than this that a sieve leaves, most answers are had from others.
 _FEW_LEFT: Final = 24
-# A wide matrix takes longer than a look at this many nodes.
+# A wide matrix takes longer than a look at this many nodes, and longer than a look at one node for
+# every so many of its ends.
 _FEWER_THAN_A_MATRIX: Final = 192
+_ENDS_PER_LOOK: Final = 2048
 # With more nodes than this that have no box, the whole table is walked.
 _MAX_BOXLESS: Final = 32
 
@@ -279,7 +281,9 @@ class IndexedSearch(LinksObserver):
         One sweep for all that covers it and one for all that it covers; then the nearest of each.
         """
         matrix = self._full_order(probe)
-        if matrix is not None and not (matrix.is_wide and self._few_are_left(probe)):
+        if matrix is not None and not (
+            matrix.is_wide and self._few_are_left(probe, matrix.number_of_ends)
+        ):
             # A twin would have an equal box, so it would be equal, and found by its hash.
             return Place(None, *matrix.neighbours(probe))
         if self._is_walked(probe):
@@ -291,11 +295,12 @@ class IndexedSearch(LinksObserver):
                 return Place(same, [], [], above)
         return Place(None, parents, self._sifted_below(probe).nearest, above)
 
-    def _few_are_left(self, probe: Probe) -> bool:
+    def _few_are_left(self, probe: Probe, ends: int) -> bool:
         """Return whether a sieve leaves so few nodes that they are faster than a wide matrix."""
         sieve = self._all_nodes()
         above, below = sieve.bits_above(probe.box), sieve.bits_below(probe.box)
-        return above.bit_count() + below.bit_count() <= _FEWER_THAN_A_MATRIX
+        few = max(_FEWER_THAN_A_MATRIX, ends // _ENDS_PER_LOOK)
+        return above.bit_count() + below.bit_count() <= few
 
     def strictly_above(self, node: Node) -> Iterable[Node]:
         """Return every node above a node of a full order: from the matrix, or by the links."""

@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 
 from posetlib.filters.filter import Filter
 from posetlib.routing import Update
+from posetlib.routing.mobility import DirectMessage, OnTheWay
 from posetlib.values import value_text
 
 __all__ = ["Event", "Hop", "Message", "Publication", "notification_text"]
@@ -49,36 +50,47 @@ class Publication:
         return notification_text(self.notification)
 
 
-#: What travels on a link: a batch of changes, or a notification.
-Message: TypeAlias = Update | Publication
+#: What travels on a link: a batch of changes, a notification, or word of a client that moves.
+Message: TypeAlias = Update | Publication | OnTheWay
 
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One delivery over a link, and all that the broker at its end did at once.
+    """One delivery over a link, or of a direct message, and all that the broker did at once.
 
-    ``sent`` are the messages that it put on links, with the broker each goes to; ``clients`` are
-    those of its clients that it notified.
+    ``sent`` are the messages that it put on links, or sent directly, with the broker each goes to;
+    ``clients`` are those that it notified. ``time`` is simulated time, 0 without delays.
     """
 
     step: int
     source: Hashable
     target: Hashable
-    message: Message
-    sent: tuple[tuple[Hashable, Message], ...] = ()
+    message: Message | DirectMessage
+    sent: tuple[tuple[Hashable, Message | DirectMessage], ...] = ()
     clients: tuple[Hashable, ...] = ()
+    time: float = 0.0
 
     @property
     def kind(self) -> str:
-        """What it was: "update" or "notify"."""
-        return "update" if isinstance(self.message, Update) else "notify"
+        """What it was: "update", "notify", "relocate", "done", "ready" or "direct"."""
+        if isinstance(self.message, Update):
+            return "update"
+        if isinstance(self.message, Publication):
+            return "notify"
+        return self.message.kind if isinstance(self.message, OnTheWay) else "direct"
 
     def __str__(self) -> str:
         text = f"step {self.step}: {self.source} to {self.target}: "
         if isinstance(self.message, Update):
             text += str(self.message).partition(": ")[2]
-        else:
+        elif isinstance(self.message, Publication):
             text += f"notify {self.message.text}"
+        elif isinstance(self.message, OnTheWay):
+            text += str(self.message)
+            if self.message.update is not None:
+                text += f", with {str(self.message.update).partition(': ')[2]}"
+        else:
+            text += f"directly, {self.message}"
         if self.sent:
             text += f"; goes on to {', '.join(str(to) for to, _ in self.sent)}"
         if self.clients:

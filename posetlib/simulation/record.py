@@ -8,9 +8,9 @@ from typing import Any, Final
 import networkx as nx
 
 from posetlib.errors import SnapshotError
-from posetlib.filters.filter import Filter
+from posetlib.models import Document, read_documents, xml_value
+from posetlib.routing.languages import FILTER_LANGUAGE, LANGUAGES
 from posetlib.simulation.topology import Tree
-from posetlib.tables import FILTERS
 from posetlib.values import element_key
 
 __all__ = ["Recorder", "operations_of", "options_of"]
@@ -30,10 +30,18 @@ _ARGUMENTS: Final[dict[str, tuple[str, ...]]] = {
     "publish": ("name", "notification"),
     "break_link": ("name", "name"),
     "heal_link": ("name", "name"),
+    "leave": ("name", "word", "place"),
+    "arrive": ("name", "name", "word"),
     "deliver": ("name", "name"),
+    "deliver_direct": ("name", "name"),
+    "wait": ("moment",),
     "steps": ("count",),
 }
 _OPTIONS: Final = ("algorithm", "advertisements", "seed", "table", "forwards", "master", "max_loss")
+#: The option that names the language; a run from before there were several has none.
+_LANGUAGE: Final = "language"
+#: The attribute that edges have in a network made from a record.
+_DELAY: Final = "delay"
 
 
 class Recorder:
@@ -54,19 +62,34 @@ class Recorder:
         else:
             self._operations.append(("steps", 1))
 
-    def as_data(self, tree: Tree, options: Mapping[str, Any]) -> dict[str, Any]:
+    def as_data(
+        self,
+        tree: Tree,
+        options: Mapping[str, Any],
+        delays: Mapping[tuple[Hashable, Hashable], float] | None = None,
+    ) -> dict[str, Any]:
         """Return the run as data for JSON."""
-        filters = [each for row in self._operations for each in row if isinstance(each, Filter)]
+        timed = {}
+        if delays is not None:
+            timed = {
+                "delays": [delays[each] for each in tree.edges],
+                "processing": options["processing"],
+            }
+        language = LANGUAGES[options[_LANGUAGE]]
+        filters = [
+            each for row in self._operations for each in row if isinstance(each, language.item)
+        ]
         points = options["rendezvous"]
         filters += [each for types in points.values() for each in types]
         return {
             "format": FORMAT,
             "version": VERSION,
-            **FILTERS.context_of(filters),
+            **language.relation.context_of(filters),
             "brokers": [_name(each) for each in tree.brokers],
             "links": [[_name(one), _name(other)] for one, other in tree.edges],
+            **timed,
             "options": {
-                **{each: options[each] for each in _OPTIONS},
+                **{each: options[each] for each in (*_OPTIONS, _LANGUAGE)},
                 "rendezvous": [
                     [_name(point), [str(each) for each in types]] for point, types in points.items()
                 ],
@@ -83,9 +106,16 @@ def _row(operation: tuple[Any, ...]) -> list[Any]:
         "filter": str,
         "notification": _plain,
         "count": int,
+        "word": _same,
+        "place": lambda place: place if place is None else _name(place),
+        "moment": float,
     }
     kinds = _ARGUMENTS[name]
     return [name, *(write[kind](each) for kind, each in zip(kinds, arguments, strict=True))]
+
+
+def _same(value: Any) -> Any:
+    return value
 
 
 def _name(name: Hashable) -> str | int:
@@ -98,6 +128,8 @@ def _name(name: Hashable) -> str | int:
 
 def _plain(value: Any) -> Any:
     """Return a value of a notification as JSON has it; a set as a sorted list, which means it."""
+    if isinstance(value, Document):
+        return xml_value(value)
     if isinstance(value, Mapping):
         return {str(name): _plain(each) for name, each in value.items()}
     if isinstance(value, Set):
@@ -129,13 +161,17 @@ def options_of(record: Any) -> tuple[Any, dict[str, Any]]:
         raise SnapshotError(
             f"the version is {record.get('version')!r}; this library reads version {VERSION}"
         )
-    read = FILTERS.reader_for(record)
+    read = _reader_for(record)
     try:
         graph: nx.Graph[Any] = nx.Graph()
         graph.add_nodes_from(record["brokers"])
         graph.add_edges_from(record["links"])
+        if "delays" in record:
+            for (one, other), delay in zip(record["links"], record["delays"], strict=True):
+                graph.edges[one, other][_DELAY] = delay
         given = record["options"]
         options = {each: given[each] for each in _OPTIONS}
+        options[_LANGUAGE] = given.get(_LANGUAGE, FILTER_LANGUAGE.name)
         options["rendezvous"] = {
             point: tuple(map(read, types)) for point, types in given["rendezvous"]
         }
@@ -146,14 +182,25 @@ def options_of(record: Any) -> tuple[Any, dict[str, Any]]:
                 for name, each in domains.items()
             }
         options["domains"] = domains
+        if "delays" in record:
+            options.update(delays=_DELAY, processing=record["processing"])
     except (KeyError, TypeError, ValueError) as error:
         raise SnapshotError(f"the run does not say which network it is of: {error!r}") from error
     return graph, options
 
 
+def _reader_for(record: Mapping[str, Any]) -> Callable[[str], Any]:
+    options = record.get("options")
+    name = options.get(_LANGUAGE) if isinstance(options, Mapping) else None
+    language = LANGUAGES.get(name or FILTER_LANGUAGE.name)
+    if language is None:
+        raise SnapshotError(f"the language {name!r} is not known")
+    return language.relation.reader_for(record)
+
+
 def operations_of(record: Mapping[str, Any]) -> Iterator[tuple[str, list[Any]]]:
     """Yield the operations of a recorded run, by name, with filters read."""
-    read = FILTERS.reader_for(record)
+    read = _reader_for(record)
     operations = record.get("operations")
     if not isinstance(operations, list):
         raise SnapshotError('"operations" is missing, or is not a list')
@@ -165,9 +212,13 @@ def operations_of(record: Mapping[str, Any]) -> Iterator[tuple[str, list[Any]]]:
             yield (
                 row[0],
                 [
-                    read(each) if kind == "filter" else each
+                    read(each) if kind == "filter" else _read(kind, each)
                     for kind, each in zip(kinds, row[1:], strict=True)
                 ],
             )
         except (TypeError, ValueError) as error:
             raise SnapshotError(f"operations[{i}]: {error}") from error
+
+
+def _read(kind: str, value: Any) -> Any:
+    return read_documents(value) if kind == "notification" and isinstance(value, dict) else value

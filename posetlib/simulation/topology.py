@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import networkx as nx
 
-__all__ = ["Tree"]
+__all__ = ["Tree", "delays_of"]
 
 Broker = Hashable
 
@@ -60,6 +60,13 @@ class Tree:
             if number[one] < number[other]
         )
 
+    def graph(self) -> nx.Graph[Any]:
+        """Return the tree as a new graph."""
+        graph: nx.Graph[Any] = nx.Graph()
+        graph.add_nodes_from(self.brokers)
+        graph.add_edges_from(self.edges)
+        return graph
+
     def path(self, one: Broker, other: Broker) -> tuple[Broker, ...]:
         """Return the brokers on the way from one to another, both included."""
         found = self._paths.get((one, other))
@@ -90,3 +97,18 @@ class Tree:
             if step in (link, link[::-1]):
                 return step
         return None
+
+
+def delays_of(graph: Any, attribute: str) -> dict[tuple[Broker, Broker], float]:
+    """Return the seconds that a message takes on each edge, in both directions.
+
+    ValueError for an edge without such an attribute, or with one that is no time.
+    """
+    found = {}
+    for one, other, delay in graph.edges(data=attribute):
+        if not isinstance(delay, int | float) or not 0 <= delay < float("inf"):
+            raise ValueError(
+                f"the edge between {one!r} and {other!r} has no {attribute!r} in seconds: {delay!r}"
+            )
+        found[one, other] = found[other, one] = float(delay)
+    return found

@@ -12,21 +12,23 @@ from collections.abc import Hashable, Iterable, Mapping
 from posetlib.errors import InvariantError
 from posetlib.filters.filter import Filter
 from posetlib.routing import Router
-from posetlib.simulation.sessions import Holding, Session
+from posetlib.routing.mobility import Station
+from posetlib.simulation.clients import Client, Holding
 from posetlib.tables import Table
 
-__all__ = ["check_network"]
+__all__ = ["advertisement_goes_to", "check_network", "check_sessions", "residue_between"]
 
 
 def check_network(
     routers: Mapping[Hashable, Router],
     links: Iterable[tuple[Hashable, Hashable]],
-    sessions: Mapping[Hashable, Session],
+    clients: Mapping[Hashable, Client],
+    stations: Mapping[Hashable, Station],
 ) -> None:
     """Raise InvariantError for the first broker that does not hold what it must."""
     for router in routers.values():
         router.check()
-    _check_clients(routers, sessions)
+    _check_clients(routers, clients, stations)
     for one, other in links:
         for near, far in ((one, other), (other, one)):
             _check_subscriptions(near, far, routers)
@@ -35,25 +37,81 @@ def check_network(
 
 
 def _check_clients(
-    routers: Mapping[Hashable, Router], sessions: Mapping[Hashable, Session]
+    routers: Mapping[Hashable, Router],
+    clients: Mapping[Hashable, Client],
+    stations: Mapping[Hashable, Station],
 ) -> None:
     """Local validity: each broker holds for its clients what they asked for, and nothing else."""
-    for client, session in sessions.items():
-        router = routers[session.broker]
-        _check_same(session, router, router.subscriptions(client), session.subscriptions)
+    for client in clients.values():
+        router = routers[client.broker]
+        session = stations[client.broker].find(client.name, client.epoch)
+        name = client.name if session is None else session.name
+        _check_same(client, router, router.subscriptions(name), client.subscriptions)
         if router.options["advertisements"]:
-            held = router.advertisements(client)
-            _check_same(session, router, held, session.advertisements)
+            held = router.advertisements(name)
+            _check_same(client, router, held, client.advertisements)
     for broker, router in routers.items():
-        for client in router.clients:
-            if client not in sessions or sessions[client].broker != broker:
+        station = stations[broker]
+        for name in router.clients:
+            if name not in station.sessions and name not in station.proxies:
                 raise InvariantError(
-                    "local-validity", client, f"{broker} has filters of {client}, who is not there"
+                    "local-validity", name, f"{broker} has filters of {name}, who is not there"
                 )
 
 
+def check_sessions(
+    stations: Mapping[Hashable, Station], clients: Mapping[Hashable, Client]
+) -> None:
+    """Raise InvariantError unless each client has one session, where it is, and nothing is pinned.
+
+    For a network at rest in which every link is whole.
+    """
+    for broker, station in stations.items():
+        for session in station.sessions.values():
+            client = clients.get(session.client)
+            if client is None or (client.broker, client.epoch) != (broker, session.epoch):
+                raise InvariantError(
+                    "one-session", str(session), f"{broker} still has a session of somebody gone"
+                )
+            if not session.is_finished or session.legs_open:
+                raise InvariantError(
+                    "one-session", str(session), f"the session at {broker} was never handed over"
+                )
+        if len(station.router.pins):
+            raise InvariantError(
+                "no-pins",
+                [str(item) for item, _, _ in station.router.pins],
+                f"pins are at {broker}",
+            )
+    for client in clients.values():
+        if stations[client.broker].find(client.name, client.epoch) is None:
+            raise InvariantError(
+                "one-session", client.name, f"{client.broker} has no session of {client.name}"
+            )
+
+
+def residue_between(
+    routers: Mapping[Hashable, Router], fresh: Mapping[Hashable, Router]
+) -> list[str]:
+    """Return what routers hold of their neighbours that fresh ones do not, and the reverse."""
+    found = []
+    for broker, router in routers.items():
+        kinds = [(Router.subscriptions, "subscription")]
+        if router.options["advertisements"]:
+            kinds.append((Router.advertisements, "advertisement"))
+        for neighbour in router.neighbours:
+            for held_by, kind in kinds:
+                mine, other = held_by(router, neighbour), held_by(fresh[broker], neighbour)
+                for some, others, what in ((mine, other, "too much"), (other, mine, "missing")):
+                    found += [
+                        f"{broker} from {neighbour}, {kind} {what}: {each}"
+                        for each in _without(some, others, router)
+                    ]
+    return found
+
+
 def _check_same(
-    session: Session, router: Router, held: Iterable[Filter], asked: Iterable[Filter]
+    client: Client, router: Router, held: Iterable[Filter], asked: Iterable[Filter]
 ) -> None:
     held, asked = tuple(held), tuple(asked)
     different = [*_without(held, asked, router), *_without(asked, held, router)]
@@ -61,7 +119,7 @@ def _check_same(
         raise InvariantError(
             "local-validity",
             sorted(map(str, different)),
-            f"{session.broker} does not hold for {session.client} what {session.client} asked for",
+            f"{client.broker} does not hold for {client.name} what {client.name} asked for",
         )
 
 
@@ -100,11 +158,11 @@ def _check_advertisements(
     held = routers[far].advertisements(near)
     _check_sent(near, far, held, router.sent(far).advertise, router)
     asked = _from_elsewhere(router.advertisement_table, far)
-    asked = [each for each in asked if _reaches(router, each, far)]
+    asked = [each for each in asked if advertisement_goes_to(router, each, far)]
     _check_known(near, far, asked, held, router)
 
 
-def _reaches(router: Router, advertisement: Filter, neighbour: Hashable) -> bool:
+def advertisement_goes_to(router: Router, advertisement: Filter, neighbour: Hashable) -> bool:
     """Return whether an advertisement goes to a neighbour: to all, or towards rendezvous points."""
     points = router.options["rendezvous"]
     types = [each for some in points.values() for each in some]

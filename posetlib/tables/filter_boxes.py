@@ -101,6 +101,10 @@ class FilterBoxes:
         intervals: list[AxisInterval] = []
         exact = decides = True
         for name, constraint in zip(item.attributes, item.terms, strict=True):
+            if constraint.matches_absence():
+                # It is a condition, but the attribute need not be there: the box asks for nothing.
+                exact = decides = False
+                continue
             interval, is_exact, keys_are_exact = _hull_of(name, constraint)
             intervals.append(interval)
             exact = exact and is_exact

@@ -6,6 +6,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
+from posetlib.constraints.base import Constraint
 from posetlib.constraints.types import TypeHierarchy
 from posetlib.errors import FilterError, SnapshotError
 from posetlib.filters.filter import Filter
@@ -19,6 +20,7 @@ __all__ = [
     "FILTERS",
     "ByAttribute",
     "filter_relation",
+    "hierarchy_in",
     "hierarchy_of",
     "read_types",
 ]
@@ -137,14 +139,18 @@ def hierarchy_of(items: Iterable[Any]) -> TypeHierarchy | None:
 
     FilterError when two filters see one type differently.
     """
+    return hierarchy_in(
+        constraint for item in items if isinstance(item, Filter) for constraint in item.terms
+    )
+
+
+def hierarchy_in(constraints: Iterable[Constraint]) -> TypeHierarchy | None:
+    """Return the hierarchy that reads `isa` in constraints as they mean it; as ``hierarchy_of``."""
     seen: dict[str, frozenset[str]] = {}
-    for item in items:
-        if not isinstance(item, Filter):
-            continue
-        for constraint in item.terms:
-            for name, subtypes in constraint.subtypes():
-                if seen.setdefault(name, subtypes) != subtypes:
-                    raise FilterError(f"the subtypes of {name} are not the same in all filters")
+    for constraint in constraints:
+        for name, subtypes in constraint.subtypes():
+            if seen.setdefault(name, subtypes) != subtypes:
+                raise FilterError(f"the subtypes of {name} are not the same in all filters")
     if not any(seen.values()):
         # Without a hierarchy a type is only itself, which is all that these filters say.
         return None

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 import posetlib as pl
 from posetlib.constraints.numbers import Numbers
 from posetlib.matching.attribute_bitmaps import WORD, AttributeBitmaps
-from posetlib.matching.cells import ABSENT, UNKNOWN, Cells, float_after
+from posetlib.matching.cells import ABSENT, UNKNOWN, Cells, as_floats, float_after
+from posetlib.matching.grids import Grids
 from posetlib.matching.slots import Slots
 
 from .worlds import VALUES, random_filter
@@ -46,7 +47,7 @@ def test_rows_are_sound(limit: int, seed: int) -> None:
     for constraint in constraints:
         reach = cells.reach(constraint)
         assert reach.possible[0] == (UNKNOWN, UNKNOWN + 1)
-        assert not _inside(ABSENT, reach.possible)
+        assert _inside(ABSENT, reach.possible) is constraint.matches_absence()
         assert not _inside(UNKNOWN, reach.sure)
         assert reach.sure == sorted(reach.sure)
         doubted = reach.doubted()
@@ -173,3 +174,50 @@ def test_places_are_taken_once_and_given_back() -> None:
     assert slots.reserve("I2") is not None, "a group is not there for others"
     slots.free(taken[0])  # type: ignore[arg-type]
     assert slots.reserve("I1") == taken[0]
+
+
+_ANY_FLOAT = st.floats(allow_nan=False, allow_infinity=False)
+
+
+@given(
+    st.lists(
+        st.lists(st.one_of(st.integers(-9, 9).map(float), _ANY_FLOAT), max_size=12),
+        min_size=1,
+        max_size=4,
+    ),
+    st.data(),
+)
+def test_grids_find_the_rows_that_a_search_finds(
+    ends: list[list[float]], data: st.DataObject
+) -> None:
+    """At each threshold and next to it, for thresholds that lie close together or far apart."""
+    cells = [Cells.of_floats(np.array(some), limit=data.draw(st.integers(1, 20))) for some in ends]
+    offsets = np.cumsum([0, *(each.size for each in cells)])[:-1].tolist()
+    grids = Grids(cells, offsets)
+    near = [math.inf, -math.inf, math.nan, 0.0, -0.0]
+    for each in {end for some in ends for end in some}:
+        near += (each, math.nextafter(each, math.inf), math.nextafter(each, -math.inf))
+    near += data.draw(st.lists(_ANY_FLOAT, max_size=5))
+    found = grids.lines_of(np.array([near] * len(cells)))
+    for each, offset, lines in zip(cells, offsets, found.tolist(), strict=True):
+        assert lines == [each.row(value) + offset for value in near]
+
+
+@pytest.mark.parametrize(
+    ("thresholds", "serve"), [([0.0, 0.5, 1.0], True), ([*np.arange(1, 1.01, 1e-4)], False)]
+)
+def test_grids_are_not_used_where_thresholds_crowd(thresholds: list[float], serve: bool) -> None:
+    cells = Cells.of_floats(np.array([*thresholds, 1e9]), limit=1_000)
+    grids = Grids([cells], [0])
+    assert grids.serve is serve
+    values = np.random.default_rng(5).uniform(-1, 3, 500)
+    assert grids.lines_of(values[np.newaxis]).tolist() == [cells.rows_of_floats(values).tolist()]
+
+
+@pytest.mark.parametrize("size", [0, 1, 5])
+def test_floats_are_read_as_they_are(size: int) -> None:
+    values = [1.5, -0.0, math.inf, 5e-324, math.nan][:size]
+    floats = as_floats(values, {float})
+    assert floats is not None
+    assert list(map(repr, floats.tolist())) == list(map(repr, values))
+    floats[:] = 0  # an array of its own, which may be changed

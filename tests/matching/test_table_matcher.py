@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from random import Random
 from typing import Any
 
@@ -270,3 +271,28 @@ def test_columns_decline_what_they_cannot_hold() -> None:
     assert made.match({"x": 2**60, "y": 1}) is None
     assert made.match(3) is None  # type: ignore[arg-type]
     assert made.match({"y": 1}) == frozenset()
+
+
+@pytest.mark.parametrize("few", [0, 64])
+@pytest.mark.parametrize("names", [("x",), ("x", "y"), ("x", "y", "z")])
+def test_columns_match_at_the_very_ends(
+    names: tuple[str, ...], few: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Values that are ends of ranges, of single points too, and values beyond all of them."""
+    monkeypatch.setattr(columns, "_FEW_HITS", few)
+    random = Random(f"ends-{names}-{few}")
+
+    def some_range(name: str) -> str:
+        low = random.randrange(6)
+        return f"{name} in [{low}, {low + random.choice((0, 1, 3, 9))}]"
+
+    pairs: list[Any] = [
+        (pl.parse_filter(" and ".join(map(some_range, names))), random.randrange(50))
+        for _ in range(120)
+    ]
+    made = RangeColumns.made(pairs)
+    assert made is not None
+    ends = (-1, 0, 1, 2.5, 3, 5.0, 8, 14, 15, math.inf, -math.inf, math.nan)
+    for _ in range(100):
+        probe = {name: random.choice(ends) for name in names}
+        assert [made.match(probe)] == scan(pairs, [probe]), probe

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
@@ -84,6 +85,10 @@ _FORMS: Final = (
     'x in {{"{s}", "b"}}', 'x prefix "{s}" or x suffix "b"', "x is string", "x = true",
     "x is bool", "exists x", "x is set", "x has {n}", 'x lacks "{s}"', "x subset {{1, 2}}",
     "x overlaps {{1, true}}", "x isa a", "x isa ab", "x < $y", "x = $pos.x", "x < $y or x = {n}",
+    "absent x", "not (x > {n})", 'not (x prefix "{s}")', "not (x isa a)", "not (x < $y)",
+    "absent x or x = {n}", "x is null", 'x like "{s}*b"', 'x like "{s}?" ignoring case',
+    'x not like "?{s}"', 'x in "10.0.0.0/8"', 'x not in "10.0.0.0/9"', "x some > {n}",
+    'x some prefix "{s}"', "not (x some > {n})", "not (x is set)",
 )  # fmt: skip
 NAMES: Final = ("x", "y", "pos.x")
 
@@ -93,7 +98,8 @@ VALUES: Final[tuple[Any, ...]] = (
     Fraction(1, 3), Decimal("0.1"), Decimal("NaN"), Decimal("-Infinity"), True, False,
     np.bool_(True), np.float64(2), np.float32(0.1), np.int64(3), np.uint64(2**53 + 1),
     np.longdouble(1) / 3, np.str_("ab"), "", "a", "ab", "abc", "b", "z", "zz", Backwards("a"),
-    None, b"a", [1], {1, 2}, frozenset({"a"}), (), (True,), {"x": 1},
+    None, b"a", [1], {1, 2}, frozenset({"a"}), (), (True,), {"x": 1}, "AB", "a-b", "10.200.1.1",
+    "10.1.1.1", "::1", [3.5, "z"],
 )  # fmt: skip
 FLOATS: Final = tuple(value for value in VALUES if type(value) is float)
 PLAIN: Final = (0, 1, 2, 3, 0.5, 100, 101.5, 2**53, 2**53 + 1)
@@ -117,9 +123,7 @@ def random_filter(random: Random) -> pl.Filter:
 def _clause(random: Random, name: str) -> str:
     low, high = sorted(random.sample(_NUMBERS, 2), key=Fraction)
     form = random.choice(_FORMS).format(n=low, m=high, s=random.choice(_STRINGS))
-    return " or ".join(name + part.removeprefix("x") if part.startswith("x") else
-                       part.replace("exists x", f"exists {name}")
-                       for part in form.split(" or "))  # fmt: skip
+    return re.sub(r"(?<![$\w])x\b", name, form)
 
 
 def _parsed(text: str) -> pl.Filter | None:

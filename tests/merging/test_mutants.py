@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import posetlib as pl
-from posetlib.merging import candidates, cells, merged_set, root_merger, subsumption, union_covering
+from posetlib.merging import candidates, cells, meeting, merged_set, root_merger, subsumption
 from posetlib.merging.local_merging import LocalMerger
 
 from . import test_local_and_aggregate, test_root_merger, test_union_covering
@@ -104,7 +104,11 @@ def supporters_may_go(patch: pytest.MonkeyPatch) -> None:
 
 
 def absent_attributes_help(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(union_covering, "_may_help", lambda one, f: one.overlaps(f))
+    patch.setattr(meeting, "_may_help", lambda one, f: one.overlaps(f))
+
+
+def columns_forget_what_a_list_is(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(meeting, "is_", lambda one, other: True)
 
 
 def integers_fill_the_line(patch: pytest.MonkeyPatch) -> None:
@@ -174,6 +178,10 @@ MUTANTS: list[tuple[Patch, Callable[[], None]]] = [
     (
         absent_attributes_help,
         test_union_covering.test_an_attribute_that_may_be_absent_is_no_help,
+    ),
+    (
+        columns_forget_what_a_list_is,
+        test_union_covering.test_a_long_list_that_changes_is_read_again,
     ),
     (integers_fill_the_line, test_union_covering.test_integers_do_not_fill_the_line),
     (mergers_of_two_interfaces, test_local_and_aggregate.test_a_merger_has_one_interface),

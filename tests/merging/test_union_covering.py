@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
+from fractions import Fraction
 from typing import Any
 
 import pytest
@@ -11,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import posetlib as pl
-from posetlib.constraints import Constraint
-from posetlib.merging import cells
+from posetlib.constraints import Constraint, Numbers
+from posetlib.merging import cells, meeting
 from tests.filters import oracle
 from tests.filters.lawbook import build
 from tests.filters.strategies import (
@@ -81,6 +82,11 @@ def check(filters: list[Meaning], f: Meaning, *, is_exact: bool) -> None:
         return
     some = [one for _, one in known]
     answer = pl.union_covers(some, target)
+    with pytest.MonkeyPatch.context() as patch:
+        # As a long list, which is read, remembered, and then asked by its columns.
+        patch.setattr(meeting, "_LONG", 0)
+        for _ in range(3):
+            assert pl.union_covers(some, target) == answer
     wanted = union_covers([meaning for meaning, _ in known], f)
     if answer:
         assert wanted, "never wrongly True"
@@ -244,3 +250,45 @@ def test_a_table_is_asked_by_its_roots() -> None:
 def test_what_is_no_filter_is_refused() -> None:
     with pytest.raises(TypeError, match="covered by filters"):
         pl.union_covers([], "x > 3")  # type: ignore[arg-type]
+
+
+def long_list() -> list[pl.Filter]:
+    """Return 300 intervals with gaps between them, and some filters that are no help."""
+    made = [pl.parse_filter(f"x in [{2 * i}, {2 * i + 1}]") for i in range(300)]
+    return [*made, pl.parse_filter('x = "a"'), pl.parse_filter("x in [0, 900] and y > 0")]
+
+
+def test_a_long_list_is_asked_by_columns_like_a_short_one() -> None:
+    some = long_list()
+    asked = [f"x in [{a}, {b}]" for a, b in ((4, 5), (4, 6), (4.5, 4.75), (-1, 0), (5.25, 5.75))]
+    asked += ["x > 598", 'x = "a"', "exists x", "x in {4, 5, 6}", "x:int in [4, 8]", "true"]
+    for text in asked:
+        f = pl.parse_filter(text)
+        plain = pl.union_covers(iter(some), f)
+        assert [pl.union_covers(some, f) for _ in range(3)] == [plain] * 3
+        assert pl.union_covers(tuple(some), f) == plain
+    assert pl.union_covers(some, pl.parse_filter("x:int in [4, 8]"))
+    assert pl.union_covers(some, pl.parse_filter("x in [4, 6]")).witness == {"x": 5.5}
+
+
+def test_a_long_list_that_changes_is_read_again() -> None:
+    some = long_list()
+    f = pl.parse_filter("x in [4, 7]")
+    assert [bool(pl.union_covers(some, f)) for _ in range(3)] == [False] * 3
+    some[0] = pl.parse_filter("x in [5, 6]")
+    assert [bool(pl.union_covers(some, f)) for _ in range(3)] == [True] * 3
+    some.pop(2)
+    assert [bool(pl.union_covers(some, f)) for _ in range(3)] == [False] * 3
+
+
+def test_a_long_list_with_ends_that_no_float_holds() -> None:
+    """Fractions, long integers, and one that is beyond all floats."""
+    big, huge = 2**53 + 1, 10**400
+    some = [*long_list(), pl.parse_filter(f"x in [{big}, {huge}]")]
+    for text in (f"x in [{2**53}, {big}]", f"x = {big}", f"x in [{huge - 1}, {huge}]"):
+        f = pl.parse_filter(text)
+        plain = pl.union_covers(iter(some), f)
+        assert [pl.union_covers(some, f) for _ in range(3)] == [plain] * 3
+    third = pl.Filter({"x": Numbers.interval(Fraction(1, 3), Fraction(2, 3))})
+    tenth = pl.Filter({"x": Numbers.interval(Fraction(2, 3), Fraction(2, 3))})
+    assert [bool(pl.union_covers([*some, third], tenth)) for _ in range(3)] == [True] * 3

@@ -204,11 +204,27 @@ class TestNotifications:
         [
             ('{"d": {"$xml": 5}}', "d: '\\$xml' has the text of a document"),
             ('{"d": {"$xml": "<a>"}}', "d: not well-formed XML"),
-            ("[1]", "a notification is a JSON object"),
+            ("5", "a notification is a JSON object, a tuple, or a document in XML"),
+            ("(1, 2", "a tuple ends with \\)"),
+            ("(,)", "."),
+            ("<a>", "not well-formed XML"),
+            ("[" * 100_000, "."),
+            ("(" * 100_000 + ")", "."),
             ("{", "."),
             ('{"a":' * 100_000 + "1" + "}" * 100_000, "nested too deeply"),
         ],
-        ids=["no text", "bad XML", "a list", "no JSON", "deep"],
+        ids=[
+            "no text",
+            "bad XML",
+            "a number",
+            "half a tuple",
+            "a comma",
+            "half an element",
+            "deep lists",
+            "deep tuples",
+            "no JSON",
+            "deep",
+        ],
     )
     def test_refused(self, text: str, message: str) -> None:
         with pytest.raises(ValueError, match=message):

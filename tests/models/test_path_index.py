@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
 import random
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import pytest
 
 import posetlib as pl
-from posetlib.models import path_index
+from posetlib.models import path_index, step_conditions
 from tests.models.oracle import random_document, random_path
 
 
@@ -15,8 +19,8 @@ from tests.models.oracle import random_document, random_path
 @pytest.mark.parametrize("seed", range(3))
 def test_as_asking_each(seed: int, most_states: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(path_index, "_MAX_STATES", most_states)
-    monkeypatch.setattr(path_index, "_MANY_CONDITIONS", 2)
-    monkeypatch.setattr(path_index, "_OFTEN", 1)
+    monkeypatch.setattr(step_conditions, "_MANY_CONDITIONS", 2)
+    monkeypatch.setattr(step_conditions, "_OFTEN", 1)
     draw = random.Random(seed)
     index, paths = pl.PathIndex(), set()
     for step in range(120):
@@ -45,7 +49,7 @@ def test_nothing_is_left_of_what_was_removed() -> None:
     assert len(index) == 0
     assert not index._first.next_child
     assert not index._first.next_descendant
-    assert not index._guarded | index._branched
+    assert not index._branched
     with pytest.raises(KeyError):
         index.remove(pl.DocumentPath("/a"))
 
@@ -67,31 +71,125 @@ def test_values_that_are_no_documents() -> None:
         index.add(pl.parse_filter("exists d").get("d"))  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("make", [pl.CountingMatcher, pl.BitmapMatcher])
-@pytest.mark.parametrize("seed", range(2))
-def test_matchers_of_paths_and_records(make: type, seed: int) -> None:
+def random_filter(draw: random.Random) -> pl.Filter:
+    """A filter of one path or several, all of them wanted or one of them, alone or beside x."""
+
+    def some() -> str:
+        return f'd path "{random_path(draw, conditions=True, branches=0.2)}"'
+
+    text = draw.choice(("{0}", "{0}", "{0}", "{0} and {1}", "({0} or {1})", "{0} and exists d"))
+    text = text.format(some(), some())
+    if draw.random() < 0.5:
+        text += draw.choice((" and k >= {}", " and k in [{}, 4]", " and k != {}"))
+    return pl.parse_filter(text.format(draw.randrange(5)))
+
+
+def random_notification(draw: random.Random) -> dict[str, Any]:
+    found: dict[str, Any] = {"d": random_document(draw), "k": draw.choice((0, 1, 2.5, 3, 4, 5))}
+    if draw.random() < 0.2:
+        found["d"] = draw.choice(("text", 5, None, [1], {"a": {"x": 1, "b": 2}}, Text("text")))
+    if draw.random() < 0.1:
+        del found[draw.choice(("d", "k"))]
+    return found
+
+
+class Text(str):
+    """A string that may compare as it likes: every filter is asked."""
+
+    __slots__ = ()
+
+
+MATCHERS = {
+    "counting": pl.CountingMatcher,
+    "bitmap": pl.BitmapMatcher,
+    "bitmap of one cell": lambda: pl.BitmapMatcher(cells=1),
+}
+
+
+@pytest.mark.parametrize("make", MATCHERS.values(), ids=MATCHERS)
+@pytest.mark.parametrize("seed", range(3))
+def test_matchers_of_paths_and_records(make: Any, seed: int) -> None:
     draw = random.Random(seed)
-    matcher, plain = make(), pl.LinearTable(local=True)
-    pairs: list[tuple[pl.Filter, str]] = []
-    for _ in range(80):
-        if pairs and draw.random() < 0.3:
-            pair = pairs.pop(draw.randrange(len(pairs)))
-            matcher.discard(*pair)
-            plain.discard(*pair)
-        else:
-            texts = [
-                f'd path "{random_path(draw, conditions=True)}"'
-                for _ in range(draw.choice([1, 1, 2]))
-            ]
-            if draw.random() < 0.5:
-                texts.append(f"k >= {draw.randrange(5)}")
-            f = pl.parse_filter(" and ".join(texts))
-            pair = (f, f"I{draw.randrange(5)}")
-            if pair not in pairs:
-                pairs.append(pair)
+    matcher = make()
+    pairs: dict[tuple[pl.Filter, str], None] = {}
+    for step in range(60):
+        # Now and then many at once, so that bitmaps are built anew; else they are written to.
+        for _ in range(40 if step % 20 == 0 else 1):
+            if len(pairs) > 30 and draw.random() < 0.5:
+                gone = draw.choice(list(pairs))
+                del pairs[gone]
+                matcher.remove(*gone)
+            else:
+                pair = (random_filter(draw), f"I{draw.randrange(12)}")
+                pairs[pair] = None
                 matcher.add(*pair)
-                plain.add(*pair)
-        batch = [{"d": random_document(draw), "k": draw.randrange(6)} for _ in range(3)]
-        batch += [{"k": 3}, {"d": "text", "k": 3}]
-        assert matcher.match_many(batch) == plain.match_many(batch)
-        assert [matcher.match(each) for each in batch] == plain.match_many(batch)
+        batch = [random_notification(draw) for _ in range(8)]
+        wanted = [frozenset(i for f, i in pairs if f.matches(each)) for each in batch]
+        if step % 2:
+            assert matcher.match_many(batch) == wanted, (seed, step)
+        assert [matcher.match(each) for each in batch] == wanted, (seed, step)
+        assert matcher.match_many(batch) == wanted, (seed, step)
+    matcher.clear()
+    assert matcher.match_many(batch) == [frozenset()] * len(batch)
+
+
+def test_the_bitmap_matcher_asks_no_path_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    draw = random.Random(4)
+    pairs = [(random_filter(draw), f"I{i % 7}") for i in range(200)]
+    batch = [{"d": random_document(draw), "k": 3} for _ in range(20)]
+    wanted = [frozenset(i for f, i in pairs if f.matches(each)) for each in batch]
+    matcher = pl.BitmapMatcher(pairs[:180])
+    matcher.match({})
+    for pair in pairs[180:]:
+        matcher.add(*pair)
+
+    def refuse(*_: object) -> bool:
+        raise AssertionError("a path was asked by itself")
+
+    monkeypatch.setattr(pl.DocumentPath, "matches", refuse)
+    assert matcher.match_many(batch) == wanted
+    assert [matcher.match(each) for each in batch] == wanted
+    assert matcher.counters.match_tests == 0
+
+
+@pytest.mark.parametrize("make", MATCHERS.values(), ids=MATCHERS)
+def test_threads_that_match_together(make: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(step_conditions, "_MANY_CONDITIONS", 2)
+    monkeypatch.setattr(step_conditions, "_OFTEN", 1)
+    draw = random.Random(8)
+    matcher = make()
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(4) as pool:
+            for _ in range(6):
+                for _ in range(40):
+                    matcher.add(random_filter(draw), f"I{draw.randrange(7)}")
+                for pair in draw.sample(matcher.entries(), 10):
+                    matcher.remove(*pair)
+                batch = [random_notification(draw) for _ in range(10)]
+                wanted = [
+                    frozenset(i for f, i in matcher.entries() if f.matches(each)) for each in batch
+                ]
+                asked = [pool.submit(matcher.match_many, batch) for _ in range(8)]
+                assert all(each.result() == wanted for each in asked)
+    finally:
+        sys.setswitchinterval(interval)
+
+
+def test_tokens_exclude_no_path_that_is_covered() -> None:
+    draw = random.Random(6)
+    paths = [
+        pl.DocumentPath(random_path(draw, conditions=True, branches=0.3, steps=3))
+        for _ in range(150)
+    ]
+    covering = 0
+    for one, other in itertools.permutations(paths, 2):
+        if one.covers(other):
+            covering += 1
+            (mine,), (theirs,) = one.tokens(), other.tokens()
+            assert isinstance(theirs.held, frozenset)
+            assert mine.asked <= theirs.held
+    assert covering > 150
+    (tokens,) = pl.DocumentPath("//a[x = 1]/*/b").tokens()
+    assert {"a", "b"} < tokens.asked

@@ -431,3 +431,15 @@ def test_the_plain_data_has_objects_and_collections(service: pl.CollectionServic
             }
         ],
     }
+
+
+def test_what_is_no_description_or_no_function_is_refused_at_once() -> None:
+    """A URI that is no text was never forgotten: its object stayed when its profiles were gone."""
+    service = pl.CollectionService()
+    with pytest.raises(TypeError, match="a URI is text, not int"):
+        pl.Description(5)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="a Description, not str"):
+        service.add_profile("1.jpg", FILTERS[0], "bob")  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="notify is a function, not int"):
+        service.open_collection("a", "amy", 5)  # type: ignore[arg-type]
+    assert service.to_dict() == {"objects": [], "collections": []}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import pickle
 import random
+from concurrent.futures import ThreadPoolExecutor
 from itertools import product
 from typing import Any
 
@@ -14,7 +15,7 @@ from hypothesis import strategies as st
 
 import posetlib as pl
 from posetlib.filters import Filter, parse_filter
-from posetlib.profiles import double_forest
+from posetlib.profiles import double_forest, sides
 from posetlib.profiles.mapping_data import read_mapping_data
 from posetlib.search import indexed
 from posetlib.search.relation import Relation
@@ -22,7 +23,11 @@ from posetlib.tables import FILTERS
 from tests.profiles.worlds import LETTERS, MIXED, RANGES, WORLDS, SetBased, World, holds_for
 
 BOUNDS = [
-    {"lower": lower, "upper": upper} for lower, upper in product((False, True), (False, True))
+    {"lower": lower, "upper": upper, "results": False}
+    for lower, upper in product((False, True), (False, True))
+] + [
+    {"lower": True, "upper": True, "results": True},
+    {"lower": False, "upper": False, "results": True},
 ]
 SEMANTICS = ("cover", "overlap")
 
@@ -34,6 +39,8 @@ def small_limits(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(indexed, "_LONG", 3)
     monkeypatch.setattr(indexed, "_SHORT", 2)
     monkeypatch.setattr(double_forest, "_FEW", 2)
+    monkeypatch.setattr(sides, "_MANY", 4)
+    monkeypatch.setattr(sides, "_ROOM", 2)
 
 
 def agree(d: pl.DoubleForest[Any], model: SetBased) -> None:
@@ -135,17 +142,22 @@ ranges = st.tuples(st.integers(0, 8), st.integers(1, 6), st.integers(0, 8), st.i
     semantics=st.sampled_from(SEMANTICS),
 )
 def test_bounds_never_take_more_tests(steps: list[tuple[bool, Filter]], semantics: str) -> None:
-    plain = pl.DoubleForest(semantics, lower=False, upper=False, index=False)
-    bounded = pl.DoubleForest(semantics, index=False)
+    off = {"lower": False, "upper": False, "results": False, "index": False}
+    plain = pl.DoubleForest(semantics, **off)
+    all_ways = [
+        pl.DoubleForest(semantics, **{**off, **dict.fromkeys(ways, True)})
+        for ways in (["lower"], ["upper"], ["results"], ["lower", "upper"], list(off)[:3])
+    ]
     for is_profile, item in steps:
-        for d in (plain, bounded):
+        for d in (plain, *all_ways):
             (d.add_profile if is_profile else d.add_query)(item, "i")
-        assert bounded.counters.covering_tests <= plain.counters.covering_tests
+        for d in all_ways:
+            assert d.counters.covering_tests <= plain.counters.covering_tests
 
 
 def test_the_intersection_of_the_childrens_results_bounds_a_profile() -> None:
     """The union in the thesis' Table 6.1 would leave two queries to be tested; both are out."""
-    d = pl.DoubleForest(index=False)
+    d = pl.DoubleForest(index=False, results=False)
     low, high = parse_filter("x in [0, 1]"), parse_filter("x in [8, 9]")
     d.add_profile(low, "p")
     d.add_profile(high, "p")
@@ -245,8 +257,8 @@ class TestTheCheck:
     @pytest.mark.parametrize("side", ["_profiles", "_queries"])
     def test_it_finds_a_match_that_was_lost(self, semantics: str, side: str) -> None:
         d = self.damaged(semantics)
-        node = next(iter(getattr(d, side)._links.nodes.values()))
-        node.extra.pop()
+        member = next(iter(getattr(d, side).members.values()))
+        member.numbers().pop()
         with pytest.raises(pl.InvariantError) as raised:
             d.check()
         assert raised.value.invariant == "double-forest-agrees"
@@ -254,17 +266,18 @@ class TestTheCheck:
 
     def test_it_finds_a_match_that_is_none(self) -> None:
         d = self.damaged()
-        profile = next(iter(d._profiles._links.nodes.values()))
-        profile.extra.update(d._queries._links.nodes.values())
+        profile = next(iter(d._profiles.members.values()))
+        profile.numbers().update(each.number for each in d._queries.members.values())
         with pytest.raises(pl.InvariantError, match="does not match"):
             d.check()
 
     def test_it_finds_a_match_with_what_is_gone(self) -> None:
         d = self.damaged()
-        gone = d._queries._links.find(parse_filter("x in [0, 9]"))
+        gone = d._queries.find(parse_filter("x in [0, 9]"))
         assert gone is not None
         d.remove_query(parse_filter("x in [0, 9]"), "q")
-        next(iter(d._profiles._links.nodes.values())).extra.add(gone)
+        d._queries._objects[gone.number] = gone
+        next(iter(d._profiles.members.values())).numbers().add(gone.number)
         with pytest.raises(pl.InvariantError, match="what is not there"):
             d.check()
 
@@ -364,6 +377,78 @@ def test_many_boxes_at_once_tell_what_overlaps() -> None:
         assert d.find_queries(item) == walked.find_queries(item)
         assert d.add_query(item, "q") == walked.add_query(item, "q")
         assert d.add_profile(item, "p") == walked.add_profile(item, "p")
+    d.check()
+
+
+@pytest.mark.parametrize("semantics", SEMANTICS)
+def test_ranges_alone_are_swept_and_placed_when_somebody_asks(semantics: str) -> None:
+    """Ranges of one shape need no forest; a filter of another kind does, and so does a reader."""
+    rng = random.Random(7)
+    d, walked = pl.DoubleForest(semantics), pl.DoubleForest(semantics, index=False)
+
+    def drawn() -> Filter:
+        ends = [sorted(rng.sample(range(30), 2)) for _ in "xy"]
+        return parse_filter("x in [{}, {}] and y in [{}, {}]".format(*ends[0], *ends[1]))
+
+    def both(name: str, item: Filter) -> None:
+        assert getattr(d, name)(item, "i") == getattr(walked, name)(item, "i")
+
+    for round_ in range(3):
+        items = list(dict.fromkeys(drawn() for _ in range(300)))
+        for item in items:
+            both(rng.choice(["add_profile", "add_query"]), item)
+        assert not d._profiles.forest
+        assert not d._queries.forest
+        assert d.counters.covering_tests == 0
+        # Nearly all go, so that numbers are given anew; some before they had a place.
+        for kind in ("profile", "query"):
+            here = d.profiles() if kind == "profile" else d.queries()
+            for item in here[:-4]:
+                both(f"remove_{kind}", item)
+            for item in items[:9]:
+                both("add_profile" if kind == "query" else "add_query", item)
+        d.check()
+        assert len(d._profiles.forest) == len(d.profiles())
+        both("add_profile", parse_filter(f"x > {round_}"))
+        both("add_query", parse_filter(f"x > {round_ - 1}"))
+        assert d._profiles.shape is None
+        for item in items[:20]:
+            both("add_query", item)
+            both("add_profile", item)
+        d.check()
+        for item in d.profiles():
+            both("remove_profile", item)
+        for item in d.queries():
+            both("remove_query", item)
+        assert len(d) == 0
+        assert d.to_dict() == walked.to_dict()
+        d.counters.reset()
+
+
+def test_threads_may_read_what_adds_have_put_off() -> None:
+    d = pl.DoubleForest("overlap")
+    items = [parse_filter(f"x in [{low}, {low + 9}]") for low in range(300)]
+    for item in items:
+        d.add_profile(item, "p")
+        d.add_query(item, "q")
+    with ThreadPoolExecutor(8) as pool:
+        sizes = list(pool.map(lambda item: len(d.queries_of(item)), items * 3))
+        parts = list(pool.map(lambda _: len(d.to_dict()["queries"]["nodes"]), range(4)))
+    assert sizes == [len([j for j in range(300) if abs(i - j) <= 9]) for i in range(300)] * 3
+    assert parts == [300] * 4
+    d.check()
+
+
+def test_an_identifier_that_cannot_be_hashed_changes_nothing() -> None:
+    d = pl.DoubleForest()
+    for text in ("x in [0, 9]", "x > 3"):
+        with pytest.raises(TypeError):
+            d.add_query(parse_filter(text), [])  # type: ignore[arg-type]
+        assert len(d) == 0
+        d.check()
+    d.add_query(parse_filter("x in [0, 9]"), "q")
+    with pytest.raises(TypeError):
+        d.add_query(parse_filter("x in [0, 9]"), [])  # type: ignore[arg-type]
     d.check()
 
 

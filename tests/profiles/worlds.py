@@ -54,6 +54,7 @@ WORLDS = [
     World("ranges", _filters(RANGES), _covers, _overlaps, {}),
     World("ranges-walked", _filters(RANGES), _covers, _overlaps, {"index": False}),
     World("mixed", _filters(MIXED), _covers, _overlaps, {}),
+    World("ranges-and-mixed", _filters([*RANGES, *MIXED[:6]]), _covers, _overlaps, {}),
     World(
         "letters",
         subsets("abcd"),

@@ -58,6 +58,8 @@ class PlainRouter:
         self.master = master
         self.with_advertisements = advertisements
         self.subscriptions, self.advertisements = PlainKind(), PlainKind()
+        #: (filter, neighbour, key) of each pin.
+        self.pins: set[tuple[Filter, Any, Any]] = set()
         self.sent: dict[Any, tuple[set[Filter], set[Filter]]] = {
             n: (set(), set()) for n in self.neighbours
         }
@@ -67,6 +69,14 @@ class PlainRouter:
         local = source not in self.neighbours
         self.subscriptions.change(source, update.unsubscribe, update.subscribe, local)
         self.advertisements.change(source, update.unadvertise, update.advertise, local)
+        return self.messages()
+
+    def pin(self, f: Filter, n: Any, key: Any) -> dict[Any, dict[str, Counter[Filter]]]:
+        self.pins.add((f, n, key))
+        return self.messages()
+
+    def unpin(self, key: Any) -> dict[Any, dict[str, Counter[Filter]]]:
+        self.pins = {pin for pin in self.pins if pin[2] != key}
         return self.messages()
 
     def add_neighbour(self, n: Any) -> dict[Any, dict[str, Counter[Filter]]]:
@@ -79,6 +89,7 @@ class PlainRouter:
         self.advertisements.drop(source)
         if source in self.neighbours:
             self.neighbours.remove(source)
+            self.pins = {pin for pin in self.pins if pin[1] != source}
             del self.sent[source]
         return self.messages()
 
@@ -107,7 +118,9 @@ class PlainRouter:
             return n == self.master
 
         def advertised(f: Filter, n: Any) -> bool:
-            return any(s == n and a.overlaps(f) for a, s in self.advertisements.neighbours)
+            return any(s == n and a.overlaps(f) for a, s in self.advertisements.neighbours) or any(
+                to == n and f.covers(pinned) for pinned, to, _ in self.pins
+            )
 
         reaches = everywhere if self.master is None else to_the_master
         if not self.with_advertisements:

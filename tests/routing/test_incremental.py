@@ -22,6 +22,7 @@ from posetlib import (
     parse_filter,
 )
 from posetlib.routing import updates_between
+from tests.models import worlds as models
 from tests.routing.plain_router import PlainRouter, by_part
 from tests.tables.kinds import index_short_lists
 
@@ -44,9 +45,13 @@ MIXED = [
         "y overlaps {1, 2}", "y has 1", "x:int in [0, 3]",
     )
 ]  # fmt: skip
-NOTIFICATIONS = [
+NOTIFICATIONS: list[Any] = [
     {"x": x, "y": y, "type": kind} for x in (0, 1, 2.5, 3, 4, "ab") for y in (0, 3) for kind in "AB"
 ]
+NOTIFICATIONS += models.TUPLE_NOTIFICATIONS[::3]
+NOTIFICATIONS += models.PATH_NOTIFICATIONS[::2]
+NOTIFICATIONS += models.OBJECT_NOTIFICATIONS[::3]
+POOLS = (RANGES, BOXES, MIXED, models.TEMPLATES, models.PATHS, models.PROPERTIES)
 
 
 @dataclass(frozen=True)
@@ -75,11 +80,14 @@ class Step:
 
 CHANGES = ("subscribe", "subscribe", "subscribe", "unsubscribe", "unsubscribe", "replace", "batch")
 WITH_ADVERTISEMENTS = (*CHANGES, "advertise", "advertise", "unadvertise")
+WITH_PINS = (*WITH_ADVERTISEMENTS, "pin", "pin", "pin", "unpin", "unpin")
+#: A journey's pins are released together; two may have pinned the same.
+KEYS = ("a journey", ("bob", 2))
 
 
 @st.composite
 def runs(draw: st.DrawFn, names: tuple[str, ...]) -> list[Step]:
-    pool = draw(st.sampled_from((RANGES, BOXES, MIXED)))
+    pool = draw(st.sampled_from(POOLS))
     few = draw(st.lists(st.sampled_from(pool), min_size=1, max_size=14))
     return draw(
         st.lists(
@@ -125,6 +133,15 @@ def do(router: Router, plain: PlainRouter, step: Step) -> None:
                     router.add_neighbour(step.source)
                 return
             assert by_part(router.add_neighbour(step.source)) == plain.add_neighbour(step.source)
+    elif step.name == "pin":
+        if step.source in router.neighbours:
+            for key in KEYS[: 1 + step.first.covers(step.second)]:
+                assert by_part(router.pin(step.first, step.source, key)) == plain.pin(
+                    step.first, step.source, key
+                )
+    elif step.name == "unpin":
+        key = KEYS[SOURCES.index(step.source) % 2]
+        assert by_part(router.unpin(key)) == plain.unpin(key)
     else:
         update = known(router, step, step.update())
         assert by_part(router.receive(update, step.source)) == plain.apply(update, step.source)
@@ -182,10 +199,21 @@ class TestAgainstTheDefinition:
             do(router, plain, step)
             see_all(router, plain)
 
+    @given(steps=runs(WITH_PINS), saved=st.integers(0, 40))
+    def test_pins(self, table: str, steps: list[Step], saved: int) -> None:
+        router = Router(NEIGHBOURS, table, advertisements=True)
+        plain = PlainRouter(NEIGHBOURS, advertisements=True)
+        for number, step in enumerate(steps):
+            if number == saved:
+                router = Router.from_json(router.to_json())
+            do(router, plain, step)
+            see_all(router, plain)
+            assert set(router.pins) == plain.pins
+
 
 def random_steps(random: Random, length: int, names: tuple[str, ...]) -> Iterator[Step]:
     """Long runs in which most withdrawals are of something that is held."""
-    pool = random.choice((RANGES, BOXES, BOXES, MIXED))
+    pool = random.choice((*POOLS, BOXES))
     held: list[Step] = []
     for _ in range(length):
         name = random.choice(names)
@@ -202,14 +230,14 @@ def random_steps(random: Random, length: int, names: tuple[str, ...]) -> Iterato
 
 
 @pytest.mark.parametrize("table", ["fp", "nrf"])
-@pytest.mark.parametrize("advertisements", [False, True], ids=["plain", "advertised"])
+@pytest.mark.parametrize("names", [CHANGES, WITH_ADVERTISEMENTS, WITH_PINS])
 @pytest.mark.parametrize("index", ["as it is", "tiny"])
 def test_long_runs(
-    table: str, advertisements: bool, index: str, monkeypatch: pytest.MonkeyPatch
+    table: str, names: tuple[str, ...], index: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if index == "tiny":
         index_short_lists(monkeypatch)
-    names = WITH_ADVERTISEMENTS if advertisements else CHANGES
+    advertisements = names is not CHANGES
     for seed in range(20):
         random = Random(f"{table} {advertisements} {seed}")
         router = Router(NEIGHBOURS, table, advertisements)
@@ -219,9 +247,7 @@ def test_long_runs(
                 do(router, plain, step)
                 router.check()
             except AssertionError as error:
-                error.add_note(
-                    f"{table=} {advertisements=} {index=} {seed=}, step {number}: {step}"
-                )
+                error.add_note(f"{table=} {names=} {index=} {seed=}, step {number}: {step}")
                 raise
         see_all(router, plain)
 

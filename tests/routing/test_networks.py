@@ -86,6 +86,24 @@ def test_clients_get_exactly_what_they_are_due(
     hold(placed(setup, parents, seed), rounds)
 
 
+@pytest.mark.parametrize("model", ["tuples", "documents", "objects"])
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+@pytest.mark.parametrize("table", ["fp", "nrf"])
+@given(parents=trees, seed=st.integers(0, 999), rounds=rounds, advertisements=st.booleans())
+@settings(max_examples=8)
+def test_clients_get_what_they_are_due_in_every_data_model(
+    model: str,
+    algorithm: str,
+    table: str,
+    parents: tuple[int, ...],
+    seed: int,
+    rounds: list[Any],
+    advertisements: bool,
+) -> None:
+    told = advertisements and algorithm != "flooding"
+    hold(Setup(parents, algorithm, told, table, seed=seed, model=model), rounds)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("setup", DEFINED, ids=name_of)
 @given(parents=trees, seed=st.integers(0, 999), rounds=rounds)
@@ -130,13 +148,19 @@ def test_both_tables_send_the_same_messages(
     assert ran[0] == ran[1]
 
 
-@pytest.mark.parametrize("algorithm", ALGORITHMS)
+@pytest.mark.parametrize(
+    ("algorithm", "model"),
+    [
+        *((algorithm, "records") for algorithm in ALGORITHMS),
+        *(("covering", model) for model in ("tuples", "documents", "objects")),
+    ],
+)
 @given(parents=trees, seed=st.integers(0, 999), churn=operations(BREAKS, 30))
 @settings(max_examples=15)
 def test_a_run_is_replayed_from_its_record(
-    algorithm: str, parents: tuple[int, ...], seed: int, churn: list[Operation]
+    algorithm: str, model: str, parents: tuple[int, ...], seed: int, churn: list[Operation]
 ) -> None:
-    setup = Setup(parents, algorithm, algorithm != "flooding", seed=seed)
+    setup = Setup(parents, algorithm, algorithm != "flooding", seed=seed, model=model)
     world = World(setup, setup.network())
     for each in churn:
         world.do(each)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from itertools import product
 from typing import Any
 
 import pytest
@@ -67,36 +68,60 @@ class Simulation:
 @pytest.mark.parametrize("measure", ["limited", "roots", "all"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_it_equals_a_simulation_of_each_filter(kind: str, measure: str) -> None:
-    for seed in range(4):
-        rng = random.Random(f"{kind}-{measure}-{seed}")
-        cls, options = KINDS[kind]
-        table: Any = cls(index=bool(seed % 2), **options)
-        now = [rng.uniform(0, 3)]
-        control = pl.RateControl(
-            table, window=0.5, history=3, measure=measure, clock=lambda now=now: now[0]
-        )
-        simulation = Simulation(0.5, 3)
-        for step in range(120):
-            roll = rng.random()
-            interface = rng.choice("abc")
-            if roll < 0.25:
-                table.add(rng.choice(FILTERS), interface)
-            elif roll < 0.35:
-                table.discard(rng.choice(FILTERS), interface)
-            elif roll < 0.37:
-                table.drop_interface(interface)
-            elif roll < 0.5:
-                now[0] += rng.choice([0.1, 0.3, 0.5, 1.7, 5])
-            else:
-                notification = {"x": rng.randrange(10), "type": rng.choice("AB")}
-                expected = simulation.match(table, notification, now[0])
-                assert control.match(notification) == expected, f"seed {seed}, step {step}"
-            simulation.follow(table, now[0])
-        for item in table:
-            rate = control.rate(item)
-            if measure == "all" or rate.limit is not None:
-                assert (rate.count, rate.history) == simulation.rate(item, now[0])
-        assert list(control.rates()) == list(table)
+    for seed, visits in product(range(4), (0, 3, 10**9)):
+        with pytest.MonkeyPatch.context() as patch:
+            # By a matcher from the first notification on, from a later one on, and by walks alone.
+            patch.setattr(rates, "_VISITS_PER_FILTER", visits)
+            simulate(kind, measure, seed)
+
+
+def simulate(kind: str, measure: str, seed: int) -> None:
+    rng = random.Random(f"{kind}-{measure}-{seed}")
+    cls, options = KINDS[kind]
+    table: Any = cls(index=bool(seed % 2), **options)
+    now = [rng.uniform(0, 3)]
+    control = pl.RateControl(table, window=0.5, history=3, measure=measure, clock=lambda: now[0])
+    simulation = Simulation(0.5, 3)
+    for step in range(120):
+        roll = rng.random()
+        interface = rng.choice("abc")
+        if roll < 0.25:
+            table.add(rng.choice(FILTERS), interface)
+        elif roll < 0.35:
+            table.discard(rng.choice(FILTERS), interface)
+        elif roll < 0.37:
+            table.drop_interface(interface)
+        elif roll < 0.5:
+            now[0] += rng.choice([0.1, 0.3, 0.5, 1.7, 5])
+        else:
+            notification = {"x": rng.randrange(10), "type": rng.choice("AB")}
+            expected = simulation.match(table, notification, now[0])
+            assert control.match(notification) == expected, f"seed {seed}, step {step}"
+        simulation.follow(table, now[0])
+    for item in table:
+        rate = control.rate(item)
+        if measure == "all" or rate.limit is not None:
+            assert (rate.count, rate.history) == simulation.rate(item, now[0])
+    assert list(control.rates()) == list(table)
+    if control._matcher is not None:
+        assert sum(map(len, control._matcher._pairs.values())) == len(table)
+
+
+def test_items_that_a_matcher_does_not_take_are_walked() -> None:
+    class Odd(Filter):
+        def matches(self, notification: Any) -> bool:
+            return bool(super().matches(notification) and notification["x"] % 2)
+
+    table: Any = pl.PosetForest()
+    control: Any = pl.RateControl(table, clock=lambda: 0.0)
+    table.add(parse_filter("x > 0 and rate <= 3"), "I1")
+    for _ in range(30):
+        control.match({"x": 1})
+    assert control._matcher is not None
+    table.add(Odd(parse_filter("x > 5").constraints), "I2")
+    assert [sorted(control.match({"x": x})) for x in (6, 7)] == [[], ["I2"]]
+    late: Any = pl.RateControl(table, clock=lambda: 0.0)
+    assert [sorted(late.match({"x": 7})) for _ in range(30)][3:] == [["I2"]] * 27
 
 
 def made(*texts: str, **options: Any) -> tuple[Any, Any, list[float]]:
@@ -219,22 +244,34 @@ def test_wrong_options_are_refused() -> None:
 #: What is wrong, the function, its source, the fault, and the test that kills it.
 FAULTS: dict[str, tuple[object, str, str, Any]] = {
     "the walk ends at a filter over its limit, as in the thesis": (
-        pl.RateControl.match,
+        pl.RateControl._walk,
         "if not measured or meter.admits(now):",
         "if measured and not meter.admits(now): continue\n            if True:",
         test_a_child_goes_on_when_its_parent_has_spent_its_rate,
     ),
     "a filter whose interfaces are in the answer is not counted": (
-        pl.RateControl.match,
+        pl.RateControl._walk,
         "if not measured and node.interfaces.keys() <= answer:",
         "if node.interfaces.keys() <= answer:",
         lambda: test_it_equals_a_simulation_of_each_filter("pf", "limited"),
     ),
     "what lies below a skipped filter is forgotten": (
-        pl.RateControl.match,
+        pl.RateControl._walk,
         "if node not in leading and (",
         "if (",
         lambda: test_it_equals_a_simulation_of_each_filter("pf-local", "limited"),
+    ),
+    "a matcher lets everything through": (
+        pl.RateControl._admitted,
+        "if not measured or meter.admits(now):",
+        "if not measured or meter.admits(now) or True:",
+        lambda: test_it_equals_a_simulation_of_each_filter("pf", "limited"),
+    ),
+    "the matcher is not told of what leaves": (
+        pl.RateControl._follow,
+        "self._matcher.remove(meter.item, meter)",
+        "pass",
+        lambda: test_it_equals_a_simulation_of_each_filter("pf", "limited"),
     ),
     "a window never ends": (
         rates._Meter.admits,

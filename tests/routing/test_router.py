@@ -9,7 +9,15 @@ from typing import Any
 import pytest
 
 import posetlib as pl
-from posetlib import Filter, Router, Update, parse_filter
+from posetlib import (
+    Filter,
+    Router,
+    SnapshotError,
+    UnknownEntryError,
+    UnknownNeighbourError,
+    Update,
+    parse_filter,
+)
 from posetlib.routing.exchange import LOCAL
 from posetlib.routing.forwarding import Forwarding
 from tests.routing.worlds import TWO_FORMS
@@ -565,3 +573,57 @@ class TestMessages:
     def test_nonsense_is_named(self, data: Any, message: str) -> None:
         with pytest.raises(pl.MessageError, match=message):
             Update.from_dict(data)
+
+
+class TestPins:
+    def test_a_pin_needs_a_neighbour_and_a_filter(self) -> None:
+        router = Router(["I1"], advertisements=True)
+        with pytest.raises(UnknownNeighbourError):
+            router.pin(parse_filter("x > 3"), "I2", "key")
+        with pytest.raises(TypeError, match="holds filters"):
+            router.pin("x > 3", "I1", "key")  # type: ignore[arg-type]
+        assert not len(router.pins)
+
+    @pytest.mark.parametrize("options", [{}, {"algorithm": "flooding"}, {"master": "I1"}])
+    def test_without_advertisements_a_pin_sends_nothing(self, options: dict[str, str]) -> None:
+        router = Router(["I1", "I2"], **options)  # type: ignore[arg-type]
+        router.subscribe(parse_filter("x > 3"), "alice")
+        before = router.sent("I2")
+        assert router.pin(parse_filter("x > 3"), "I2", "key") == []
+        assert router.sent("I2") == before
+        assert router.unpin("key") == []
+
+    def test_a_neighbour_that_goes_takes_its_pins_along(self) -> None:
+        router = Router(["I1", "I2"], advertisements=True)
+        router.subscribe(parse_filter("x > 3"), "alice")
+        router.pin(parse_filter("x > 3"), "I2", "key")
+        router.drop_neighbour("I2")
+        assert router.add_neighbour("I2") == []
+        assert router.unpin("key") == []
+
+    def test_a_file_with_a_pin_for_a_stranger_is_refused(self) -> None:
+        router = Router(["I1"], advertisements=True)
+        router.pin(parse_filter("x > 3"), "I1", ("bob", 2, "leg"))
+        text = router.to_json()
+        assert list(Router.from_json(text).pins) == list(router.pins)
+        with pytest.raises(SnapshotError, match="pinned for 'I9'"):
+            Router.from_json(text.replace('"x > 3", "I1"', '"x > 3", "I9"'))
+        router.pin(parse_filter("x > 3"), "I1", 2.5)
+        with pytest.raises(SnapshotError, match="key of a pin"):
+            router.to_json()
+
+    def test_a_batch_sends_each_neighbour_one_update_or_leaves_nothing(self) -> None:
+        router = Router(["I1"], advertisements=True)
+        wide, narrow = parse_filter("x > 3"), parse_filter("x > 5")
+        with router.together() as updates:
+            assert router.pin(narrow, "I1", "key") == []
+            assert router.subscribe(wide, "alice") == []
+            with pytest.raises(RuntimeError, match="does not nest"), router.together():
+                pass
+        assert updates == [Update("I1", subscribe=(wide,))]
+        with router.together():
+            router.subscribe(parse_filter("y > 5"), "bob")
+            with pytest.raises(UnknownEntryError):
+                router.unsubscribe(narrow, "alice")
+        assert router.clients == ("alice",)
+        router.check()

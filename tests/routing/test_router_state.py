@@ -108,6 +108,8 @@ def spoiled(**changes: Any) -> str:
         (spoiled(exchanges={}), "malformed"),
         (spoiled(exchanges={"subscribe": {"local": {}}}), "format"),
         (spoiled(leases=[["subscribe"]]), "malformed"),
+        (spoiled(pins=[["x > 3"]]), "malformed"),
+        (spoiled(pins=[["x >", "I1", 1]]), "cannot read the filter"),
         (spoiled(leases=[["subscribe", "x >", "alice", 3]]), "cannot read the filter"),
     ],
 )

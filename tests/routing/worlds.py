@@ -15,9 +15,12 @@ from typing import Any
 
 import networkx as nx
 
-from posetlib import Filter, Network, parse_filter
+from posetlib import Filter, Network
+from tests.models.worlds import MODELS
 
 Spec = dict[str, frozenset[Any]]
+#: Conditions by attribute, each with ``{}`` for its name; and the values that meet them.
+Written = tuple[dict[str, str], Spec]
 Operation = tuple[str, int, int, int]
 
 
@@ -28,20 +31,25 @@ TWO_FORMS = (
 )
 
 
-def _ranges(name: str, top: int) -> list[tuple[str, Spec]]:
+def _ranges(name: str, top: int) -> list[Written]:
     return [
-        (f"{name} in [{low}, {high}]", {name: frozenset(range(low, high + 1))})
+        ({name: f"{{}} in [{low}, {high}]"}, {name: frozenset(range(low, high + 1))})
         for low in range(top + 1)
         for high in range(low, top + 1)
     ]
 
 
-def _filters() -> list[tuple[str, Spec]]:
+def _filters() -> list[Written]:
     xs, ys = _ranges("x", 4), _ranges("y", 1)
-    names = [(f'name prefix "{text}"', {"name": _with_prefix(text)}) for text in ("a", "ab", "b")]
-    names += [(text, {"name": frozenset({"b"})}) for text in TWO_FORMS]
+    names: list[Written] = [
+        ({"name": f'{{}} prefix "{text}"'}, {"name": _with_prefix(text)})
+        for text in ("a", "ab", "b")
+    ]
+    names += [
+        ({"name": text.replace("name", "{}")}, {"name": frozenset({"b"})}) for text in TWO_FORMS
+    ]
     pairs = [*product(xs, ys), *product(xs[::4], names)]
-    both = [(f"{one} and {other}", {**some, **more}) for (one, some), (other, more) in pairs]
+    both = [({**one, **other}, {**some, **more}) for (one, some), (other, more) in pairs]
     return [*xs, *ys, *names, *both]
 
 
@@ -49,11 +57,13 @@ def _with_prefix(text: str) -> frozenset[str]:
     return frozenset(each for each in ("a", "ab", "b") if each.startswith(text))
 
 
-SPECS: list[Spec] = []
-FILTERS: list[Filter] = []
-for _text, _spec in _filters():
-    SPECS.append(_spec)
-    FILTERS.append(parse_filter(_text))
+SPECS: list[Spec] = [spec for _, spec in _filters()]
+#: The same filters in every data model.
+FILTERS_IN = {
+    name: [model.filter(conditions, ("x", "y", "name")) for conditions, _ in _filters()]
+    for name, model in MODELS.items()
+}
+FILTERS: list[Filter] = FILTERS_IN["records"]
 #: The number of the first filter that means the same; a client holds both forms as one.
 MEANING = [
     next(i for i, each in enumerate(FILTERS) if each.covers(filter) and filter.covers(each))
@@ -62,6 +72,9 @@ MEANING = [
 NOTIFICATIONS: list[dict[str, Any]] = [
     {"x": x, "y": y, "name": name} for x in range(5) for y in range(2) for name in ("a", "ab", "b")
 ]
+NOTIFICATIONS_IN = {
+    name: [model.notification(each) for each in NOTIFICATIONS] for name, model in MODELS.items()
+}
 CLIENTS = ("ann", "ben", "cat", "dan", "eve")
 ALGORITHMS = ("flooding", "simple", "identity", "covering", "merging", "imperfect-merging")
 
@@ -83,6 +96,12 @@ class Setup:
     #: A broker and the number of a filter, for each rendezvous point.
     rendezvous: tuple[tuple[int, int], ...] = ()
     seed: int = 0
+    #: The data model of filters and notifications.
+    model: str = "records"
+
+    @property
+    def filters(self) -> list[Filter]:
+        return FILTERS_IN[self.model]
 
     @property
     def brokers(self) -> list[str]:
@@ -98,7 +117,7 @@ class Setup:
         graph.add_edges_from(self.edges)
         points: dict[str, list[Filter]] = {}
         for broker, number in self.rendezvous:
-            points.setdefault(f"B{broker}", []).append(FILTERS[number])
+            points.setdefault(f"B{broker}", []).append(self.filters[number])
         return Network(
             graph,
             self.algorithm,
@@ -130,12 +149,13 @@ class World:
 
     def __init__(self, setup: Setup, network: Network | None = None) -> None:
         self.setup = setup
+        self.filters = setup.filters
         self.network = setup.network(tracing=False) if network is None else network
         self.brokers = setup.brokers
         self.links = dict.fromkeys(setup.edges, True)
         self.clients: dict[str, OracleClient] = {}
-        #: For each publication its publisher's stay, and whether it was announced.
-        self._published: dict[int, tuple[int, bool]] = {}
+        #: For each publication its publisher's stay, whether it was announced, and the record.
+        self._published: dict[int, tuple[int, bool, dict[str, Any]]] = {}
         self._seen = Counter[str]()
         self.deliveries = 0
         for i, name in enumerate(CLIENTS):
@@ -161,34 +181,34 @@ class World:
                 steps -= 1
 
     def _subscribe(self, client: str, what: int, more: int) -> None:
-        self.network.subscribe(client, FILTERS[what % len(FILTERS)])
+        self.network.subscribe(client, self.filters[what % len(FILTERS)])
         self.clients[client].subscriptions.add(MEANING[what % len(FILTERS)])
         self.run(more)
 
     def _unsubscribe(self, client: str, what: int, more: int) -> None:
         number = _nth(self.clients[client].subscriptions, what)
         if number is not None:
-            self.network.unsubscribe(client, FILTERS[number])
+            self.network.unsubscribe(client, self.filters[number])
             self.clients[client].subscriptions.remove(number)
         self.run(more)
 
     def _replace(self, client: str, what: int, more: int) -> None:
         number, new = _nth(self.clients[client].subscriptions, more), what % len(FILTERS)
         if number is not None:
-            self.network.replace(client, FILTERS[number], FILTERS[new])
+            self.network.replace(client, self.filters[number], self.filters[new])
             self.clients[client].subscriptions.remove(number)
             self.clients[client].subscriptions.add(MEANING[new])
 
     def _advertise(self, client: str, what: int, more: int) -> None:
         if self.setup.advertisements:
-            self.network.advertise(client, FILTERS[what % len(FILTERS)])
+            self.network.advertise(client, self.filters[what % len(FILTERS)])
             self.clients[client].advertisements.add(MEANING[what % len(FILTERS)])
         self.run(more)
 
     def _unadvertise(self, client: str, what: int, more: int) -> None:
         number = _nth(self.clients[client].advertisements, what)
         if number is not None:
-            self.network.unadvertise(client, FILTERS[number])
+            self.network.unadvertise(client, self.filters[number])
             self.clients[client].advertisements.remove(number)
         self.run(more)
 
@@ -221,8 +241,9 @@ class World:
         notification = NOTIFICATIONS[what % len(NOTIFICATIONS)]
         sender = self.clients[client]
         announced = self._is_announced(client, notification)
-        self._published[self.network.publications + 1] = id(sender), announced
-        publication = self.network.publish(client, notification)
+        self._published[self.network.publications + 1] = id(sender), announced, notification
+        sent = NOTIFICATIONS_IN[self.setup.model][what % len(NOTIFICATIONS)]
+        publication = self.network.publish(client, sent)
         for name, each in self.clients.items():
             if each.broker == sender.broker:
                 self._see(name)
@@ -242,9 +263,9 @@ class World:
         for each in self.network.deliveries(name, self._seen[name]):
             self._seen[name] += 1
             self.deliveries += 1
-            publisher, announced = self._published[each.number]
+            publisher, announced, record = self._published[each.number]
             assert announced, f"{name} got {each}, which was not announced"
-            assert client.wants(each.notification), f"{name} got {each} without asking for it"
+            assert client.wants(record), f"{name} got {each} without asking for it"
             assert each.number not in client.got, f"{name} got {each} twice"
             assert client.last.get(publisher, 0) < each.number, f"{name} got {each} too late"
             client.got.add(each.number)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import combinations, product
 from typing import Any
 
 import pytest
 
-from posetlib.constraints.numbers import Numbers
 from posetlib.constraints.types import TypeHierarchy
 from posetlib.filters.filter import Filter
 from posetlib.filters.parsing import parse_filter
@@ -23,6 +23,7 @@ from posetlib.tables import (
     PosetForest,
     Table,
 )
+from tests.models import worlds as models
 
 #: Name -> class and options, local ones included.
 KINDS: dict[str, tuple[type[Table], dict[str, Any]]] = {
@@ -49,6 +50,8 @@ class World:
     matches: Callable[[Any, Any], bool] | None
     notifications: Sequence[Any]
     options: dict[str, Any] = field(default_factory=dict)
+    #: The item for a set of letters, where items are such; for the contract, which speaks of these.
+    of_letters: Callable[[Iterable[str]], Any] = frozenset
 
     def make(self, kind: str, **more: Any) -> Table:
         cls, options = KINDS[kind]
@@ -158,14 +161,15 @@ FILTERS = World(
 )
 
 
-def letters_filter(letters: Iterable[str]) -> Filter:
+def letters_filter(letters: Iterable[str], model: models.Model = models.RECORDS) -> Filter:
     """A filter for a set of letters: one covers another as the sets do."""
     held = set(letters)
-    return Filter({each: Numbers.interval(0, int(each in held)) for each in "abcd"})
+    asked = {each: f"{{}} in [0, {int(each in held)}]" for each in "abcd"}
+    return model.filter(asked, "abcd")
 
 
-def letter_matches(filter: Filter, letter: str) -> bool:
-    return filter.matches({each: int(each == letter) for each in "abcd"})
+def letter_matches(filter: Filter, letter: str, model: models.Model = models.RECORDS) -> bool:
+    return filter.matches(model.notification({each: int(each == letter) for each in "abcd"}))
 
 
 class OneKind:
@@ -178,15 +182,29 @@ class OneKind:
         return None
 
 
-#: Closed ranges, which an index reads as they are.
-RANGES = World(
-    "ranges",
-    [letters_filter(item) for item in SETS.items],
-    None,
-    letter_matches,
-    "abcd",
-    {"partition": OneKind()},
-)
+def letters_in(name: str, model: models.Model) -> World:
+    """Sets of letters as filters of a data model."""
+    of_letters = partial(letters_filter, model=model)
+    return World(
+        name,
+        [of_letters(item) for item in SETS.items],
+        None,
+        partial(letter_matches, model=model),
+        "abcd",
+        {"partition": OneKind()},
+        of_letters,
+    )
+
+
+#: Closed ranges, which an index reads as they are; and the same in the other data models.
+RANGES = letters_in("ranges", models.RECORDS)
+LETTERS_IN_MODELS = [
+    letters_in(f"letters in {model.name}", model)
+    for model in (models.TUPLES, models.DOCUMENTS, models.OBJECTS)
+]
+TUPLES = World("tuples", models.TEMPLATES, None, None, models.TUPLE_NOTIFICATIONS)
+DOCUMENTS = World("documents", models.PATHS, None, None, models.PATH_NOTIFICATIONS)
+OBJECTS = World("objects", models.PROPERTIES, None, None, models.OBJECT_NOTIFICATIONS)
 
 
 def without_index(world: World) -> World:
@@ -202,8 +220,12 @@ WORLDS = {
         WORDS,
         FILTERS,
         RANGES,
+        TUPLES,
+        DOCUMENTS,
+        OBJECTS,
         without_index(FILTERS),
         without_index(RANGES),
+        without_index(DOCUMENTS),
     )
 }
 

@@ -13,20 +13,29 @@ from posetlib.errors import UnknownEntryError
 from posetlib.filters.filter import Filter
 from posetlib.graph.change import Change
 from posetlib.tables import Table, make_table
-from tests.tables.kinds import KINDS, RANGES, SETS, index_short_lists, letters_filter, without_index
+from tests.tables.kinds import (
+    KINDS,
+    LETTERS_IN_MODELS,
+    RANGES,
+    SETS,
+    index_short_lists,
+    without_index,
+)
 
 A, B, AB, BC, ABC, NONE = (frozenset(letters) for letters in ("a", "b", "ab", "bc", "abc", ""))
 WORLD = SETS
 
 
-@pytest.fixture(params=[SETS, RANGES, without_index(RANGES)], ids=lambda world: world.name)
+@pytest.fixture(
+    params=[SETS, RANGES, without_index(RANGES), *LETTERS_IN_MODELS], ids=lambda world: world.name
+)
 def _world(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What the letters are: sets with an order of their own, or filters, with an index or not."""
+    """What the letters are: sets with an order of their own, or filters of each data model."""
     if request.param is not SETS:
         module = sys.modules[__name__]
         monkeypatch.setattr(module, "WORLD", request.param)
         for name in ("A", "B", "AB", "BC", "ABC", "NONE"):
-            monkeypatch.setattr(module, name, letters_filter(globals()[name]))
+            monkeypatch.setattr(module, name, request.param.of_letters(globals()[name]))
         index_short_lists(monkeypatch)
 
 

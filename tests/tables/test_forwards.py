@@ -27,6 +27,10 @@ def sets(table: Table, neighbours: Any = NEIGHBOURS) -> dict[Any, set[Any]]:
     """The forwards sets by the table's own mechanism, which must be those of the naive one."""
     own = forwards_sets(table, neighbours)
     assert own == forwards_sets(table, neighbours, "naive")
+    for mechanism in (None, "naive"):
+        for item in (node.item for node in table.snapshot().nodes):
+            alone = forwards_sets(table, neighbours, mechanism, of=[item])
+            assert alone == ({item: own[item]} if item in own else {})
     return {item: set(found) for item, found in own.items()}
 
 

@@ -17,9 +17,12 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 from tests.tables import stress
 from tests.tables.kinds import (
     BOXES,
+    DOCUMENTS,
     FILTERS,
+    OBJECTS,
     RANGES,
     SETS,
+    TUPLES,
     WORDS,
     WORLDS,
     World,
@@ -99,7 +102,9 @@ def machine(world: World) -> Any:
             self.lockstep.check()
 
     profile = settings()
-    if profile.max_examples == 100:  # the default one: six machines, a thousand steps each and more
+    if (
+        profile.max_examples == 100
+    ):  # the default one: nine machines, a thousand steps each and more
         profile = settings(max_examples=40, stateful_step_count=40)
     Machine.TestCase.settings = profile
     return Machine.TestCase
@@ -111,6 +116,9 @@ TestWords = machine(WORDS)
 TestFilters = machine(FILTERS)
 TestFiltersWithoutIndex = machine(without_index(FILTERS))
 TestRanges = machine(RANGES)
+TestTuples = machine(TUPLES)
+TestDocuments = machine(DOCUMENTS)
+TestObjects = machine(OBJECTS)
 
 
 @pytest.fixture(autouse=True)

@@ -192,3 +192,31 @@ def test_an_index_makes_fewer_tests(shape: str, structure: str) -> None:
     assert indexed <= walking
     if shape in SHARP:
         assert 10 * indexed <= walking
+
+
+@pytest.mark.parametrize(
+    "shapes", [*SHAPES, ("open ranges", "half-lines", "exists and half-lines")]
+)
+def test_columns_made_at_once_answer_as_those_that_grew(
+    shapes: str | tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A copy makes its columns from all nodes, the table itself made them node by node."""
+    index_short_lists(monkeypatch)
+    mixed = (shapes,) if isinstance(shapes, str) else shapes
+    filters = [filter for shape in mixed for filter in some_of(shape)[: 60 // len(mixed)]]
+    Random("columns").shuffle(filters)
+    grown = make_table("fp")
+    for number, filter in enumerate(filters):
+        grown.add(filter, number)
+    copied, walking = grown.copy(), make_table("fp", index=False)
+    for number, filter in enumerate(filters):
+        walking.add(filter, number)
+    for filter in [*filters, *some_of("all of these")]:
+        covering, covered = walking.covering(filter), walking.covered(filter)
+        assert grown.covering(filter) == copied.covering(filter) == covering
+        assert grown.covered(filter) == copied.covered(filter) == covered
+    for number, filter in enumerate(filters):
+        if number % 3 == 0:
+            assert copied.remove(filter, number) == walking.remove(filter, number)
+            assert copied.add(filter, "back") == walking.add(filter, "back")
+    assert copied.entries() == walking.entries()

@@ -13,7 +13,7 @@ from posetlib.filters.parsing import parse_filter
 from posetlib.graph.change import Change
 from posetlib.tables import make_table
 from posetlib.tables.trace import Operation, Trace
-from tests.tables.kinds import BOXES, KINDS, SETS, WORDS, World
+from tests.tables.kinds import BOXES, DOCUMENTS, KINDS, OBJECTS, SETS, TUPLES, WORDS, World
 from tests.tables.test_failures import anatomy
 
 A, B = parse_filter("x in [0, 9]"), parse_filter("x = 3")
@@ -38,7 +38,9 @@ def random_trace(world: World, seed: int, length: int = 60) -> Trace:
     return trace
 
 
-@pytest.mark.parametrize("world", [SETS, BOXES, WORDS], ids=lambda world: world.name)
+@pytest.mark.parametrize(
+    "world", [SETS, BOXES, WORDS, TUPLES, DOCUMENTS, OBJECTS], ids=lambda world: world.name
+)
 @pytest.mark.parametrize("kind", KINDS)
 class TestReplay:
     def test_forwards_and_backwards(self, kind: str, world: World) -> None:

@@ -1,4 +1,4 @@
-"""A session: one stay of a client at a broker, and what it asked for there."""
+"""A client of a network: where it is, and what it asked for."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from collections.abc import Hashable, Iterator, Mapping
 from typing import Any
 
 from posetlib.filters.filter import Filter
+from posetlib.routing.mobility import Traveller
 from posetlib.tables import FILTERS
 
-__all__ = ["Holding", "Session"]
+__all__ = ["Client", "Holding"]
 
 
 class Holding:
@@ -31,14 +32,14 @@ class Holding:
         """Return the filter of the set that is equivalent to this one, None if there is none."""
         if filter in self._filters:
             return filter
-        others = self._several_forms if FILTERS.is_canonical(filter) else self._filters
+        others = self._several_forms if _has_one_form(filter) else self._filters
         return next((each for each in others if each.covers(filter) and filter.covers(each)), None)
 
     def add(self, filter: Filter) -> None:
         """Add a filter, unless an equivalent one is there."""
         if self.find(filter) is None:
             self._filters[filter] = None
-            if not FILTERS.is_canonical(filter):
+            if not _has_one_form(filter):
                 self._several_forms[filter] = None
 
     def remove(self, filter: Filter) -> None:
@@ -51,20 +52,29 @@ class Holding:
         return any(each.matches(notification) for each in self._filters)
 
 
-class Session:
-    """A client at its broker, with the filters as the client knows them.
+def _has_one_form(item: object) -> bool:
+    """Return whether equality tells equivalence; of an expression it does not."""
+    return isinstance(item, Filter) and FILTERS.is_canonical(item)
 
-    This is what the routers are held to, so nothing here is read from a router. Sessions are told
-    apart by identity: a client that leaves and comes back has another one.
+
+class Client(Traveller):
+    """A client from ``attach`` to ``detach``, with the filters as the client knows them.
+
+    This is what the routers are held to, so nothing here is read from a router. Clients are told
+    apart by identity: one that leaves for good and comes back is another one.
     """
 
-    __slots__ = ("advertisements", "broker", "client", "subscriptions")
-
-    def __init__(self, client: Hashable, broker: Hashable) -> None:
-        self.client = client
-        self.broker = broker
+    def __init__(self, name: Hashable, broker: Hashable, epoch: int = 0) -> None:
+        super().__init__(name, broker, epoch)
         self.subscriptions = Holding()
         self.advertisements = Holding()
+        #: Its sessions have this epoch, or a later one; older ones belong to an earlier visit.
+        self.first_epoch = epoch
+        self.has_moved = False
+        #: Whether a link broke that a handover of it had to take, and that is not over.
+        self.is_disturbed = False
+        #: The brokers that may have a session of it.
+        self.places: dict[Hashable, None] = {broker: None}
 
     def __str__(self) -> str:
-        return f"{self.client} at {self.broker}"
+        return f"{self.name} at {self.broker}"
