@@ -1,55 +1,52 @@
-"""Comparing many filters with many, block by block.
+"""Comparing many filters with many, block by block, where every worker has the columns of all.
 
 A *selection* names nodes by their number, each with a group: only filters of one group are compared
 with one another. Selections are cut into blocks in order of their groups, so that a block meets
 only the few whose groups it shares, and every two that meet are one piece of work.
 
-The columns of the filters are sent to every worker up to a size (``--broadcast-limit``). Beyond it
-the blocks themselves are joined: thousands of rows travel as one value, and meet as columns.
+Columns of more bytes than ``--broadcast-limit`` are not sent: see ``spread``.
 """
 
 from __future__ import annotations
 
-import pickle
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache, partial
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, TypeAlias, TypeVar
 
 import numpy as np
-import pyarrow as pa
 
-from posetlib.array_types import IntArray, Words
-from posetlib.arrays.covering import Block, covering_pairs
+from posetlib.array_types import IntArray
+from posetlib.arrays.covering import beaten_rows, minimal, strength
 from posetlib.arrays.positions import Vocabulary
 from posetlib.arrays.ranges import FilterRanges
 from posetlib.constraints.types import TypeHierarchy
-from workloads.rows import columns_of, packed, regrouped, unpacked
+from workloads.pairs import BlockRows
+from workloads.rows import columns_of, unpacked
+from workloads.session import is_remote
 
 if TYPE_CHECKING:
     from pyspark import Broadcast
     from pyspark.sql import DataFrame, SparkSession
 
 __all__ = [
-    "BlockRows",
+    "VOCABULARY",
+    "Compare",
     "Filters",
-    "Found",
     "Here",
     "Selection",
     "Sent",
-    "clear_bits",
-    "found_pairs",
-    "same_labels",
+    "parts_of",
     "typed_names",
-    "without_self",
 ]
 
-_SAMPLE: Final = 20
 #: Of a table with no more nodes, what is one piece of work is done by the driver itself: a job
 #: takes longer to begin than that takes to do.
 _HERE: Final = 1 << 16
+#: So many of the strongest filters of each part are held against all others first.
+_STRONGEST: Final = 32
 #: Shared by all filters that meet in a worker, so that equal strings have one position.
-_VOCABULARY: Final = Vocabulary()
+VOCABULARY: Final = Vocabulary()
 
 
 def typed_names(rows: DataFrame) -> list[str]:
@@ -61,6 +58,11 @@ def typed_names(rows: DataFrame) -> list[str]:
     return ["filter"] + [
         name for name in names if name in ("plain", "type") or name.startswith(wanted)
     ]
+
+
+def parts_of(session: SparkSession) -> int:
+    """Return how many pieces work is divided into."""
+    return 2 * int(session.conf.get("spark.sql.shuffle.partitions") or 2)
 
 
 @dataclass
@@ -90,15 +92,6 @@ class Selection:
         ]
 
 
-@dataclass
-class BlockRows:
-    """A block in a worker: numbers, labels, and the filters as columns, group included."""
-
-    numbers: IntArray
-    labels: IntArray
-    columns: FilterRanges
-
-
 Compare = Callable[[BlockRows, BlockRows], Any]
 T = TypeVar("T")
 #: A value that was sent to a worker, or is there already.
@@ -107,58 +100,83 @@ Sent: TypeAlias = "Broadcast[T] | Here[T]"
 
 @dataclass
 class Filters:
-    """The filters of numbered nodes, sent to every worker or left where they are.
-
-    ``rows`` has the columns number and those of ``typed_names``; ``data`` the same, packed, where
-    that is no more than may be sent.
-    """
+    """The filters of numbered nodes as columns: packed, in the driver and on every worker."""
 
     session: SparkSession
-    rows: DataFrame
     count: int
     types: TypeHierarchy | None
-    data: bytes | None
-    #: Whether the rows were kept for these comparisons, to be let go of with them.
-    kept: bool = False
+    data: bytes
     #: Rows of a block.
     size: ClassVar[int] = 8192
 
     @property
     def parts(self) -> int:
         """How many pieces work is divided into."""
-        return 2 * int(self.session.conf.get("spark.sql.shuffle.partitions") or 2)
+        return parts_of(self.session)
 
     @cached_property
     def _shared(self) -> Broadcast[bytes]:
-        assert self.data is not None
         return self.session.sparkContext.broadcast(self.data)
 
     def close(self) -> None:
-        """Let go of what was sent or kept: the next run reads the files anew."""
+        """Let go of what was sent."""
         if "_shared" in self.__dict__:
             self.__dict__.pop("_shared").destroy()
-        if self.kept:
-            self.rows.unpersist()
 
     def compared(self, one: Selection, other: Selection, compare: Compare) -> list[Any]:
         """Return what a function finds in every two blocks that share a group."""
         if not len(one.numbers) or not len(other.numbers):
             return []
-        if self.data is None:
-            return self._joined(one, other, compare)
         ones = one.blocks(self.size)
         others = ones if other is one else other.blocks(self.size)
         work = partial(_each_pair, compare=compare, types=self.types)
         return self._done(work, _meeting(ones, others), (ones, others))
 
+    def by_rows(self, numbers: tuple[IntArray, ...], work: Callable[..., Any]) -> list[Any]:
+        """Return what a function finds in filters side by side, some thousand rows at a time.
+
+        ``work`` is called with one ``FilterRanges`` for each array of numbers, and the arrays.
+        """
+        count = len(numbers[0])
+        if not count:
+            return []
+        return self._done(
+            partial(_each_range, work=work, types=self.types), self._ranges(count), numbers
+        )
+
+    def unbeaten(self, numbers: IntArray) -> IntArray:
+        """Return the minimal cover of some nodes; of equivalent ones the first.
+
+        That of each part, then what no filter of another part beats: O(n c) pairs if c are left,
+        and fewer where filters lie apart.
+        """
+        if not len(numbers):
+            return numbers
+        # The strongest of each part are held against all parts first: few are left of most tables.
+        strong = np.unique(np.concatenate(self.by_rows((numbers,), _strongest)))
+        own = partial(_each_part, types=self.types)
+        parts = self._done(own, self._ranges(len(numbers)), (numbers, strong))
+        some = np.sort(np.concatenate([np.zeros(0, np.int64), *parts]).astype(np.int64))
+        if len(parts) <= 1:
+            return some
+        work = partial(_each_share, types=self.types)
+        found = self._done(work, self._ranges(len(some)), some)
+        return np.sort(np.concatenate([np.zeros(0, np.int64), *found]))
+
+    def _ranges(self, count: int) -> list[slice]:
+        step = max(self.size // 4, min(1 << 16, -(-count // self.parts)))
+        return [slice(start, start + step) for start in range(0, count, step)]
+
     def _done(self, work: Callable[..., Iterator[Any]], pieces: list[Any], sides: Any) -> list[Any]:
-        assert self.data is not None
         data: Sent[bytes] = Here(self.data) if self.is_here(pieces) else self._shared
         return self.worked(partial(work, shared=data), pieces, sides)
 
     def is_here(self, pieces: list[Any]) -> bool:
-        """Return whether work is so little that the driver does it itself."""
-        return len(pieces) == 1 and self.count <= _HERE
+        """Return whether work is so little that the driver does it itself.
+
+        Nothing can be sent to the workers of a session on another machine but rows.
+        """
+        return (len(pieces) <= 1 and self.count <= _HERE) or is_remote(self.session)
 
     def worked(
         self, work: Callable[..., Iterator[Any]], pieces: list[Any], sides: Any
@@ -174,73 +192,6 @@ class Filters:
         finally:
             sent.destroy()
         return found
-
-    def _joined(self, one: Selection, other: Selection, compare: Compare) -> list[Any]:
-        """Join blocks with blocks, since the columns are too large to be everywhere."""
-        from pyspark.sql import functions as f  # noqa: PLC0415
-
-        # Made once, also where a selection meets itself, and though joins look at them twice.
-        blocks = [self._blocks(one).persist()]
-        if other is not one:
-            blocks.append(self._blocks(other).persist())
-        left = blocks[0].toDF("one_first", "one_last", "one")
-        right = blocks[-1].toDF("other_first", "other_last", "other")
-        shared = (f.col("one_first") <= f.col("other_last")) & (
-            f.col("other_first") <= f.col("one_last")
-        )
-        pairs = left.join(right, shared).select("one", "other").repartition(self.parts)
-        rows = pairs.mapInArrow(
-            partial(_each_join, compare=compare, types=self.types), "found binary"
-        )
-        try:
-            return [pickle.loads(row["found"]) for row in rows.collect()]
-        finally:
-            for each in blocks:
-                each.unpersist()
-
-    def _blocks(self, selection: Selection) -> DataFrame:
-        chosen = self.session.createDataFrame(
-            pa.table(
-                {
-                    "number": selection.numbers,
-                    "group": selection.groups,
-                    "label": selection.labels,
-                }
-            )
-        )
-        rows = chosen.join(self.rows, "number")
-        ordered = rows.repartitionByRange(self.parts, "group", "number").sortWithinPartitions(
-            "group", "number"
-        )
-        return ordered.mapInArrow(
-            partial(_packed, size=self.size), "first long, last long, rows binary"
-        )
-
-    def by_rows(self, numbers: tuple[IntArray, ...], work: Callable[..., Any]) -> list[Any]:
-        """Return what a function finds in filters side by side, some thousand rows at a time.
-
-        ``work`` is called with one ``FilterRanges`` for each array of numbers, and the arrays.
-        """
-        count = len(numbers[0])
-        if not count:
-            return []
-        if self.data is None:
-            return self._joined_rows(numbers, work)
-        step = max(self.size // 4, min(1 << 16, -(-count // self.parts)))
-        ranges = [slice(start, start + step) for start in range(0, count, step)]
-        return self._done(partial(_each_range, work=work, types=self.types), ranges, numbers)
-
-    def _joined_rows(self, numbers: tuple[IntArray, ...], work: Callable[..., Any]) -> list[Any]:
-        names = [f"n{side}" for side in range(len(numbers))]
-        rows = self.session.createDataFrame(pa.table(dict(zip(names, numbers, strict=True))))
-        for side, name in enumerate(names):
-            renamed = self.rows.toDF(*(f"s{side}_{each}" for each in self.rows.columns))
-            rows = rows.join(renamed, rows[name] == renamed[f"s{side}_number"])
-        found = rows.mapInArrow(
-            partial(_each_joined_row, sides=len(numbers), work=work, types=self.types),
-            "found binary",
-        )
-        return [pickle.loads(row["found"]) for row in found.collect()]
 
 
 def _meeting(ones: list[Selection], others: list[Selection]) -> list[tuple[int, int]]:
@@ -266,7 +217,7 @@ class Here(Generic[T]):
 
 @lru_cache(maxsize=2)
 def _columns(data: bytes, types: TypeHierarchy | None) -> FilterRanges:
-    return columns_of(unpacked(data), _VOCABULARY, types)
+    return columns_of(unpacked(data), VOCABULARY, types)
 
 
 def _chosen(every: FilterRanges, selection: Selection) -> BlockRows:
@@ -303,100 +254,33 @@ def _each_range(
         yield work(*(every.take(some) for some in parts), *parts)
 
 
-def _packed(batches: Iterator[pa.RecordBatch], size: int) -> Iterator[pa.RecordBatch]:
-    for table in regrouped(batches, size):
-        groups = np.asarray(table.column("group"))
-        yield pa.RecordBatch.from_pydict(
-            {"first": [int(groups[0])], "last": [int(groups[-1])], "rows": [packed(table)]}
-        )
+def _strongest(filters: FilterRanges, numbers: IntArray) -> IntArray:
+    return numbers[np.argsort(-strength(filters), kind="stable")[:_STRONGEST]]
 
 
-@lru_cache(maxsize=4)
-def _read(data: bytes, types: TypeHierarchy | None) -> BlockRows:
-    table = unpacked(data)
-    columns = columns_of(table, _VOCABULARY, types)
-    return BlockRows(
-        np.asarray(table.column("number")),
-        np.asarray(table.column("label")),
-        columns.with_group(np.asarray(table.column("group"))),
-    )
-
-
-def _each_join(
-    batches: Iterator[pa.RecordBatch], compare: Compare, types: TypeHierarchy | None
-) -> Iterator[pa.RecordBatch]:
-    for batch in batches:
-        for one, other in zip(batch.column("one"), batch.column("other"), strict=True):
-            found = compare(_read(one.as_py(), types), _read(other.as_py(), types))
-            yield pa.RecordBatch.from_pydict({"found": [pickle.dumps(found)]})
-
-
-def _each_joined_row(
-    batches: Iterator[pa.RecordBatch],
-    sides: int,
-    work: Callable[..., Any],
+def _each_part(
+    ranges: Iterator[slice],
+    shared: Sent[bytes],
+    sides: Sent[tuple[IntArray, IntArray]],
     types: TypeHierarchy | None,
-) -> Iterator[pa.RecordBatch]:
-    for batch in batches:
-        columns = []
-        for side in range(sides):
-            names = [name for name in batch.schema.names if name.startswith(f"s{side}_")]
-            rows = pa.table([batch.column(name) for name in names], [name[3:] for name in names])
-            columns.append(columns_of(rows, _VOCABULARY, types))
-        numbers = [np.asarray(batch.column(f"n{side}")) for side in range(sides)]
-        found = work(*columns, *numbers)
-        yield pa.RecordBatch.from_pydict({"found": [pickle.dumps(found)]})
+) -> Iterator[IntArray]:
+    """Yield the cover of each part, without what one of the strongest of all beats."""
+    every = _columns(shared.value, types)
+    numbers, strong = sides.value
+    for part in ranges:
+        rows = np.union1d(numbers[part], strong)
+        yield np.intersect1d(rows[minimal(every.take(rows), rows)], numbers[part])
 
 
-# -- pairs -----------------------------------------------------------------------------------------
-
-
-@dataclass
-class Found:
-    """How many pairs there are, and the first of them with a label each."""
-
-    total: int
-    pairs: list[tuple[int, int, int]]
-
-    @classmethod
-    def sum(cls, parts: list[Found], limit: int) -> Found:
-        """Return all that was found."""
-        pairs = sorted(pair for part in parts for pair in part.pairs)
-        return cls(sum(part.total for part in parts), pairs[:limit])
-
-
-def found_pairs(one: BlockRows, other: BlockRows, shown: int = _SAMPLE) -> Found:
-    """Return the pairs of which the first covers the second, but not a node with itself."""
-    total = 0
-    some: list[tuple[int, int, int]] = []
-    for f, g in covering_pairs(one.columns, other.columns, one.numbers, other.numbers):
-        total += len(f)
-        first = np.lexsort((other.numbers[g], one.numbers[f]))[:shown]
-        some += zip(
-            one.numbers[f[first]].tolist(),
-            other.numbers[g[first]].tolist(),
-            one.labels[f[first]].tolist(),
-            strict=True,
-        )
-    return Found(total, sorted(some)[:shown])
-
-
-def without_self(one: BlockRows, other: BlockRows) -> Words:
-    """Return what the filters of a block cover in another; not themselves."""
-    bits = Block(other.columns).covered(one.columns, np.arange(len(one.numbers)))
-    clear_bits(bits, *same_labels(one.numbers, other.numbers))
-    return bits
-
-
-def clear_bits(bits: Words, rows: IntArray, which: IntArray) -> None:
-    """Take out of the sets of some rows one member each."""
-    np.bitwise_and.at(bits, (rows, which >> 6), ~(np.uint64(1) << (which & 63).astype(np.uint64)))
-
-
-def same_labels(ones: IntArray, others: IntArray) -> tuple[IntArray, IntArray]:
-    """Return the pairs of rows with the same label."""
-    order = np.argsort(others, kind="stable")
-    begin = np.searchsorted(others[order], ones, side="left")
-    lengths = np.searchsorted(others[order], ones, side="right") - begin
-    offsets = np.repeat(begin - np.cumsum(lengths) + lengths, lengths)
-    return np.repeat(np.arange(len(ones)), lengths), order[offsets + np.arange(len(offsets))]
+def _each_share(
+    ranges: Iterator[slice],
+    shared: Sent[bytes],
+    sides: Sent[IntArray],
+    types: TypeHierarchy | None,
+) -> Iterator[IntArray]:
+    numbers = sides.value
+    every = _columns(shared.value, types).take(numbers)
+    for part in ranges:
+        own = numbers[part]
+        beaten = beaten_rows(every.take(np.arange(len(numbers))[part]), own, every, numbers)
+        yield own[~beaten]

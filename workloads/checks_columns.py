@@ -4,22 +4,24 @@ from __future__ import annotations
 
 import numpy as np
 
-from workloads.context import Context
 from workloads.datasets import is_typed
+from workloads.near import NearContext
+from workloads.opening import Opened, by_place
 from workloads.reports import Outcome, not_applicable
+from workloads.spread import SpreadContext
 
 __all__ = ["columns_agree"]
 
 _WHY = "the typed columns say something else than the text"
 
 
-def columns_agree(context: Context) -> Outcome:
+def columns_agree(context: Opened) -> Outcome:
     """Typed columns say what the text says, in the nodes and in the workload's filters."""
     outcome = Outcome(0, applies=False)
     if is_typed(context.files.nodes):
-        wrong = np.flatnonzero(~context.agrees)
-        texts = context.texts(wrong[: context.shown].tolist())
-        outcome = Outcome(context.node_count, len(wrong))
+        wrong, first = by_place(context, _near_wrong, _spread_wrong)
+        texts = context.texts(first)
+        outcome = Outcome(context.node_count, wrong)
         outcome.witnesses = [
             {"filter": text, "why": _WHY, "ids": context.ids([each])}
             for each, text in texts.items()
@@ -33,3 +35,16 @@ def columns_agree(context: Context) -> Outcome:
             {"filter": text, "why": f"{_WHY}, in the workload", "row": id_} for id_, text in some
         ]
     return outcome if outcome.applies else not_applicable("there are no typed columns")
+
+
+def _near_wrong(context: NearContext) -> tuple[int, list[int]]:
+    """Return how many nodes have columns that are wrong, and the first."""
+    wrong = np.flatnonzero(~context.agrees)
+    return len(wrong), wrong[: context.shown].tolist()
+
+
+def _spread_wrong(context: SpreadContext) -> tuple[int, list[int]]:
+    wrong = context.rows.where("not agrees").select("number")
+    count = wrong.count()
+    first = wrong.orderBy("number").limit(context.shown).collect() if count else []
+    return count, [row["number"] for row in first]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from posetlib.errors import SnapshotError
@@ -9,6 +10,7 @@ from posetlib.profiles.mapping_data import MappingData, MappingFault, read_mappi
 from workloads.errors import InputError
 from workloads.files import Place, read_json
 from workloads.reports import WITNESSES, Outcome
+from workloads.shares import worked_apart
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -32,14 +34,7 @@ def double_forest_agrees(session: SparkSession, place: Place) -> Outcome:
         # The driver does little work itself.
         counts = [_faults(data, part) for part in parts]
     else:
-        context = session.sparkContext
-        shared = context.broadcast(data)
-        counts = (
-            context.parallelize(parts, len(parts))
-            .map(lambda part: _faults(shared.value, part))
-            .collect()
-        )
-        shared.unpersist()
+        counts = worked_apart(session, parts, partial(_faults, data))
     first = [fault for _, some in counts for fault in some][:WITNESSES]
     return Outcome(checked, sum(count for count, _ in counts), [_witness(data, f) for f in first])
 

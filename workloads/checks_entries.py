@@ -21,34 +21,24 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import pyarrow as pa
 
-from posetlib.array_types import BoolArray, IntArray
-from posetlib.arrays.covering import (
-    bit_pairs,
-    covered_rows,
-    covering_pairs,
-    covers_rowwise,
-    strength,
-)
+from posetlib.array_types import BoolArray
+from posetlib.arrays.covering import covered_rows, covering_pairs, covers_rowwise, strength
 from posetlib.arrays.positions import Vocabulary
-from posetlib.arrays.ranges import FilterRanges
 from posetlib.constraints.types import TypeHierarchy
 from posetlib.filters.filter import Filter
 from posetlib.tables import make_table
 from posetlib.tables.promises import Elimination
-from workloads.blocks import (
-    BlockRows,
-    Selection,
-    found_pairs,
-    same_labels,
-    typed_names,
-    without_self,
-)
-from workloads.checks_sameness import filter_keys, unsure_of
-from workloads.context import Context
+from workloads.blocks import Selection, parts_of, typed_names
+from workloads.checks_sameness import equal_pairs
+from workloads.context import texts_by_id
 from workloads.datasets import ddl, typed
 from workloads.errors import InputError
+from workloads.near import NearContext
+from workloads.opening import Opened, by_place
+from workloads.pairs import Found, covered_pairs, found_pairs
 from workloads.reports import Outcome, not_applicable
 from workloads.rows import by_key, columns_of, packed, regrouped, unpacked
+from workloads.spread import SpreadContext, kept_rows, selection
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -77,7 +67,7 @@ class Entries:
     first: dict[str, list[tuple[int, str]]]
 
 
-def entries_served(context: Context) -> Outcome:
+def entries_served(context: Opened) -> Outcome:
     """Every pair of the workload is in the table or covered there; in fp and nrf, no pair more."""
     if context.workload is None:
         return not_applicable(_NO_WORKLOAD)
@@ -93,41 +83,39 @@ def entries_served(context: Context) -> Outcome:
         for pair in found.first[_UNSERVED]
     ]
     extra, first = _not_left(context, found)
-    numbers = np.searchsorted(context.outline.ids, [id_ for id_, _ in first]).tolist()
-    own = context.texts(numbers)
+    own = texts_by_id(context.files.nodes, [id_ for id_, _ in first])
     witnesses += [
         {
-            "filter": own[number],
+            "filter": own[id_],
             "interface": interface,
             "why": "elimination does not leave it",
             "ids": [id_],
         }
-        for number, (id_, interface) in zip(numbers, first, strict=True)
+        for id_, interface in first
     ]
     return Outcome(found.due, found.counts[_UNSERVED] + extra, witnesses)
 
 
-def entries_asked(context: Context) -> Outcome:
+def entries_asked(context: Opened) -> Outcome:
     """Every pair of the table is a pair of the workload."""
     if context.workload is None:
         return not_applicable(_NO_WORKLOAD)
     found = entries_of(context)
     first = found.first[_UNASKED]
-    numbers = np.searchsorted(context.outline.ids, [id_ for id_, _ in first]).tolist()
-    texts = context.texts(numbers)
+    texts = texts_by_id(context.files.nodes, [id_ for id_, _ in first])
     witnesses = [
         {
-            "filter": texts[number],
+            "filter": texts[id_],
             "interface": interface,
             "why": "the workload does not have it",
             "ids": [id_],
         }
-        for number, (id_, interface) in zip(numbers, first, strict=True)
+        for id_, interface in first
     ]
     return Outcome(found.held, found.counts[_UNASKED], witnesses)
 
 
-def require_related(context: Context, *, entries: bool) -> None:
+def require_related(context: Opened, *, entries: bool) -> None:
     """Refuse a workload that has nothing to do with the table; ``entries``: they are compared."""
     workload = context.workload
     if workload is None or not context.node_count:
@@ -144,12 +132,11 @@ def require_related(context: Context, *, entries: bool) -> None:
         ):
             return
     raise InputError(
-        f"the workload at {workload.place.path} has none of the table's filters: "
-        "the table was not made from it"
+        f"{workload.told} has none of the table's filters: the table was not made from it"
     )
 
 
-def _workload_texts(context: Context, pairs: list[tuple[int, str]]) -> dict[tuple[int, str], str]:
+def _workload_texts(context: Opened, pairs: list[tuple[int, str]]) -> dict[tuple[int, str], str]:
     from pyspark.sql import functions as f  # noqa: PLC0415
 
     if not pairs or context.workload is None:
@@ -159,7 +146,7 @@ def _workload_texts(context: Context, pairs: list[tuple[int, str]]) -> dict[tupl
     return {(row["id"], row["interface"]): row["filter"] for row in some}
 
 
-def _source(context: Context) -> DataFrame:
+def _source(context: Opened) -> DataFrame:
     assert context.workload is not None
     if context.files.after_operations:
         return context.workload.operations
@@ -169,48 +156,69 @@ def _source(context: Context) -> DataFrame:
 # -- pairs that elimination should have taken ------------------------------------------------------
 
 
-def redundant_pairs(context: Context) -> Any:
-    """Return how many pairs of filters an interface holds of which one covers the other."""
+def redundant_pairs(context: Opened) -> Found:
+    """Return the pairs of filters that an interface holds of which one covers the other."""
     if "redundant" not in context.facts:
-        held = context.held
-        rows = Selection.of(held.nodes, held.interfaces, held.interfaces)
-        context.facts["redundant"] = context.filters.compared(
-            rows, rows, partial(found_pairs, shown=context.shown)
-        )
-    return context.facts["redundant"]
+        find = partial(found_pairs, shown=context.shown)
+        if isinstance(context, NearContext):
+            rows = _near_held(context)
+            parts = context.filters.compared(rows, rows, find)
+            context.facts["redundant"] = Found.sum(parts, context.shown)
+        else:
+            held = _spread_held(context)
+            context.facts["redundant"] = context.found(held, held, find)
+    found: Found = context.facts["redundant"]
+    return found
 
 
-def _not_left(context: Context, found: Entries) -> tuple[int, list[tuple[int, str]]]:
+def _near_held(context: NearContext) -> Selection:
+    held = context.held
+    return Selection.of(held.nodes, held.interfaces, held.interfaces)
+
+
+def _spread_held(context: SpreadContext) -> DataFrame:
+    from pyspark.sql import functions as f  # noqa: PLC0415
+
+    return selection(context.held, "number", f.col("lane"), f.col("lane"))
+
+
+def _not_left(context: Opened, found: Entries) -> tuple[int, list[tuple[int, str]]]:
     """Return the pairs that elimination does not leave, where it reaches the whole table."""
     if context.promises.elimination is not Elimination.EVERYWHERE or context.files.local:
         return 0, []
     if context.files.after_operations:
         return found.counts[_EXTRA], found.first[_EXTRA]
-    if not sum(part.total for part in redundant_pairs(context)):
+    if not redundant_pairs(context).total:
         return 0, []
-    held = context.held
-    rows = Selection.of(held.nodes, held.interfaces, held.interfaces)
-    parts = context.filters.compared(rows, rows, _covered_pairs)
-    pairs = np.unique(np.concatenate([np.zeros((0, 2), np.int64), *parts]), axis=0)
-    first = [(int(context.outline.ids[node]), context.names[lane]) for node, lane in pairs.tolist()]
-    return len(pairs), sorted(first)[: context.shown]
+    if isinstance(context, NearContext):
+        rows = _near_held(context)
+        parts = context.filters.compared(rows, rows, covered_pairs)
+        every = np.concatenate([np.zeros((0, 2), np.int64), *map(np.column_stack, parts)])
+        pairs = np.unique(every, axis=0)
+        total, first = len(pairs), pairs[: context.shown].tolist()
+    else:
+        total, first = _spread_not_left(context)
+    ids = context.ids(number for number, _ in first)
+    names = context.interface_names(lane for _, lane in first)
+    return total, [(id_, names[lane]) for id_, (_, lane) in zip(ids, first, strict=True)]
 
 
-def _covered_pairs(one: BlockRows, other: BlockRows) -> IntArray:
-    """Return number and label of what another node of the same group covers."""
-    covered = np.bitwise_or.reduce(without_self(one, other), axis=0)
-    rows = bit_pairs(covered[None, :])[1]
-    return np.stack([other.numbers[rows], other.labels[rows]], axis=1)
+def _spread_not_left(context: SpreadContext) -> tuple[int, list[list[int]]]:
+    held = _spread_held(context)
+    pairs = context.compared(held, held, covered_pairs, "number long, lane long").distinct()
+    with kept_rows(pairs) as rows:
+        first = rows.orderBy("number", "lane").limit(context.shown).collect()
+        return rows.count(), [list(row) for row in first]
 
 
 # -- the comparison --------------------------------------------------------------------------------
 
 
-def entries_of(context: Context) -> Entries:
+def entries_of(context: Opened) -> Entries:
     """Return how the pairs of table and workload compare; worked out once."""
     if "entries" not in context.facts:
         with _wanted(context) as (rows, is_little):
-            if is_little and context.filters.data is not None:
+            if is_little and isinstance(context, NearContext):
                 found = _compared_here(context, rows.toArrow())
             else:
                 found = _compared_by_blocks(context, rows)
@@ -220,31 +228,28 @@ def entries_of(context: Context) -> Entries:
 
 
 @contextmanager
-def _wanted(context: Context) -> Iterator[tuple[DataFrame, bool]]:
+def _wanted(context: Opened) -> Iterator[tuple[DataFrame, bool]]:
     """Give the workload's pairs with the column ``due``, and whether they are few."""
     from pyspark.sql import functions as f  # noqa: PLC0415
 
     workload = context.workload
     assert workload is not None
-    source = workload.place.child("operations" if context.files.after_operations else "filters")
     if context.files.after_operations and not workload.has_operations:
-        raise InputError(
-            f"the table is what operations left, and the workload at {workload.place.path} has none"
-        )
-    is_little = source.size() <= min(_LITTLE, context.limit)
+        raise InputError(f"the table is what operations left, and {workload.told} has none")
+    name = "operations" if context.files.after_operations else "filters"
+    is_little = workload.bytes_of(name) <= min(_LITTLE, context.asked.limit)
     with ExitStack() as stack:
         if context.files.after_operations:
             what = "the workload's operations"
-            read = typed(workload.operations, workload.types, what, skip_bad=context.skip_bad)
+            read = typed(workload.operations, workload.types, what, skip_bad=context.asked.skip_bad)
             rows = _after_operations(stack.enter_context(read)[0], context)
         else:
             rows = stack.enter_context(context.workload_filters()).withColumn("due", f.lit(True))
         yield rows.select("id", "interface", "due", *typed_names(rows)), is_little
 
 
-def _compared_here(context: Context, wanted: pa.Table) -> Entries:
+def _compared_here(context: NearContext, wanted: pa.Table) -> Entries:
     """Compare in the driver, some interfaces at a time."""
-    assert context.filters.data is not None
     nodes = unpacked(context.filters.data)
     held = context.held
     names = pa.array(context.names, pa.string())
@@ -268,7 +273,7 @@ def _compared_here(context: Context, wanted: pa.Table) -> Entries:
     return _counted(due, table.num_rows, pa.concat_tables(left) if left else None, context.shown)
 
 
-def _types(context: Context) -> tuple[TypeHierarchy | None, TypeHierarchy | None]:
+def _types(context: Opened) -> tuple[TypeHierarchy | None, TypeHierarchy | None]:
     return context.types, None if context.workload is None else context.workload.types
 
 
@@ -328,7 +333,7 @@ def _compared(
         columns_of(side, vocabulary, hierarchy).with_group(group)
         for side, group, hierarchy in zip((table, workload), groups, types, strict=True)
     )
-    one, other = _equal_pairs(ours, theirs, *groups)
+    one, other = equal_pairs(ours, theirs, *groups)
     due = np.asarray(workload.column("due"))
     asked = np.zeros(len(ours), np.bool_)
     kept = np.zeros(len(ours), np.bool_)
@@ -341,32 +346,6 @@ def _compared(
         strongest = np.argsort(-strength(ours), kind="stable")
         served[left] = covered_rows(ours.take(strongest), theirs.take(left))
     return np.concatenate([asked, kept]), served
-
-
-def _equal_pairs(
-    ours: FilterRanges, theirs: FilterRanges, mine: IntArray, others: IntArray
-) -> tuple[IntArray, IntArray]:
-    """Return the rows of equal or equivalent pairs of the same interface."""
-    keys = [
-        filter_keys(side).view(np.int64) ^ (group * np.int64(0x9E3779B97F4A7C1))
-        for side, group in ((ours, mine), (theirs, others))
-    ]
-    one, other = same_labels(*keys)
-    unsure, doubtful = np.flatnonzero(unsure_of(ours)), np.flatnonzero(unsure_of(theirs))
-    if len(unsure) and len(doubtful):
-        # Of these, equality does not tell which are equivalent.
-        for f, g in covering_pairs(
-            ours.take(unsure),
-            theirs.take(doubtful),
-            np.full(len(unsure), -1),
-            np.full(len(doubtful), -2),
-        ):
-            one = np.concatenate([one, unsure[f]])
-            other = np.concatenate([other, doubtful[g]])
-    # Keys may be equal by chance: the filters decide. Groups are an axis of theirs.
-    some, rest = ours.take(one), theirs.take(other)
-    same = covers_rowwise(some, rest) & covers_rowwise(rest, some)
-    return one[same], other[same]
 
 
 def _left_of_table(rows: pa.Table, seen: BoolArray) -> pa.Table:
@@ -393,14 +372,13 @@ def _left(rows: pa.Table, kind: str, which: BoolArray) -> pa.Table:
 # -- by blocks -------------------------------------------------------------------------------------
 
 
-def _compared_by_blocks(context: Context, wanted: DataFrame) -> Entries:
+def _compared_by_blocks(context: Opened, wanted: DataFrame) -> Entries:
     """Compare block by block, wherever the blocks are."""
     from pyspark.sql import functions as f  # noqa: PLC0415
 
-    nodes = context.nodes
-    table = nodes.select("id", f.explode("interfaces").alias("interface"), *typed_names(nodes))
-    ours = _blocks(table, context.filters.parts).persist()
-    theirs = _blocks(wanted, context.filters.parts).persist()
+    table = by_place(context, _near_pairs, lambda far: far.pairs)
+    ours = _blocks(table, parts_of(context.session)).persist()
+    theirs = _blocks(wanted, parts_of(context.session)).persist()
     left = None
     try:
         one = ours.toDF("one", "one_first", "one_last", "one_rows", "one_count", "one_due")
@@ -410,7 +388,7 @@ def _compared_by_blocks(context: Context, wanted: DataFrame) -> Entries:
         )
         pairs = one.join(other, meet).select("one", "one_rows", "other", "other_rows")
         compare = partial(_each_meeting, exact=context.files.local, types=_types(context))
-        found = pairs.repartition(context.filters.parts).mapInArrow(
+        found = pairs.repartition(parts_of(context.session)).mapInArrow(
             compare, "block string, bits binary"
         )
         united = (
@@ -438,8 +416,18 @@ def _compared_by_blocks(context: Context, wanted: DataFrame) -> Entries:
                 each.unpersist()
 
 
+def _near_pairs(context: NearContext) -> DataFrame:
+    from pyspark.sql import functions as f  # noqa: PLC0415
+
+    nodes = context.nodes
+    return nodes.select("id", f.explode("interfaces").alias("interface"), *typed_names(nodes))
+
+
 def _blocks(rows: DataFrame, parts: int) -> DataFrame:
-    ordered = rows.repartitionByRange(parts, "interface", "id").sortWithinPartitions("interface")
+    # In one order, however often it is made: a block is known by what is in it.
+    ordered = rows.repartitionByRange(parts, "interface", "id").sortWithinPartitions(
+        "interface", "id"
+    )
     return ordered.mapInArrow(
         _packed, "block string, first string, last string, rows binary, count long, due long"
     )
@@ -509,7 +497,7 @@ def _each_left(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 # -- what operations leave -------------------------------------------------------------------------
 
 
-def _after_operations(rows: DataFrame, context: Context) -> DataFrame:
+def _after_operations(rows: DataFrame, context: Opened) -> DataFrame:
     """Return the pairs that operations leave, and whether each is surely in the table."""
     assert context.workload is not None
     everywhere = context.promises.elimination is Elimination.EVERYWHERE

@@ -15,10 +15,11 @@ from posetlib.errors import FilterError
 from posetlib.filters import parse_filter
 from posetlib.merging import MergeViolation
 from posetlib.merging.checking import covering_violations, excess_violations
-from workloads.context import Context
 from workloads.errors import InputError
 from workloads.merged_roots import root_rows
+from workloads.opening import Opened
 from workloads.reports import WITNESSES, Outcome, not_applicable
+from workloads.shares import worked_apart
 
 if TYPE_CHECKING:
     from posetlib.merging.merged_file import MergedFile
@@ -30,7 +31,7 @@ _NONE: Final = "there is no merged root set beside the table"
 _FILTERS_OF_A_TASK: Final = 2_000
 
 
-def merge_covers(context: Context) -> Outcome:
+def merge_covers(context: Opened) -> Outcome:
     """The merged set covers the root set."""
     merged = context.files.merged
     if merged is None:
@@ -40,7 +41,7 @@ def merge_covers(context: Context) -> Outcome:
     return _outcome(context, _roots(context), check)
 
 
-def merge_perfect(context: Context) -> Outcome:
+def merge_perfect(context: Opened) -> Outcome:
     """The merged set matches nothing that the root set does not match."""
     merged = context.files.merged
     if merged is None:
@@ -52,7 +53,7 @@ def merge_perfect(context: Context) -> Outcome:
     return _outcome(context, list(merged.filters), check)
 
 
-def _roots(context: Context) -> list[str]:
+def _roots(context: Opened) -> list[str]:
     """Return the texts of the roots, read once for both invariants."""
     if "merging-roots" not in context.facts:
         rows = root_rows(context.files.nodes, context.files.edges).orderBy("id").collect()
@@ -68,18 +69,20 @@ def _check_texts(merged: MergedFile, types: TypeHierarchy | None) -> None:
             raise InputError(f"the merged set: {text!r} is no filter: {error}") from None
 
 
-def _outcome(context: Context, texts: list[str], check: Any) -> Outcome:
+def _outcome(context: Opened, texts: list[str], check: Any) -> Outcome:
     """Hold some filters against the others, in as many tasks as they are worth."""
-    tasks = -(-len(texts) // _FILTERS_OF_A_TASK)
-    found: Iterable[dict[str, Any]]
-    if tasks > 1:
-        found = (
-            context.session.sparkContext.parallelize(texts, tasks).mapPartitions(check).collect()
-        )
+    starts = range(0, len(texts), _FILTERS_OF_A_TASK)
+    parts = [texts[at : at + _FILTERS_OF_A_TASK] for at in starts]
+    if len(parts) > 1:
+        found = worked_apart(context.session, parts, partial(_listed, check=check))
     else:
-        found = list(check(texts))
-    witnesses = list(found)
+        found = [list(check(part)) for part in parts]
+    witnesses = [each for part in found for each in part]
     return Outcome(len(texts), len(witnesses), witnesses[:WITNESSES])
+
+
+def _listed(texts: list[str], check: Any) -> list[dict[str, Any]]:
+    return list(check(texts))
 
 
 def _uncovered(

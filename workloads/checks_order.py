@@ -2,38 +2,48 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
+import pyarrow as pa
 
 from posetlib.array_types import BoolArray, IntArray, Words
-from posetlib.arrays.covering import Block, bit_pairs, covering_pairs, covers_rowwise
+from posetlib.arrays.covering import Block, bit_pairs
 from posetlib.arrays.edges import Outline
-from posetlib.arrays.ranges import FilterRanges
-from workloads.blocks import (
-    BlockRows,
-    Found,
-    Here,
-    Selection,
-    Sent,
-    clear_bits,
-    found_pairs,
-    same_labels,
-    typed_names,
-    without_self,
+from posetlib.arrays.positions import Vocabulary
+from posetlib.constraints.types import TypeHierarchy
+from workloads.blocks import Here, Selection, Sent, typed_names
+from workloads.checks_sameness import (
+    class_rows,
+    equivalence_classes,
+    equivalent_across,
+    matched_by_keys,
 )
-from workloads.checks_sameness import equivalence_classes
-from workloads.context import Context, texts_by_id
+from workloads.context import texts_by_id
 from workloads.cover import minimal_cover
 from workloads.datasets import SnapshotFiles, typed
+from workloads.near import NearContext
+from workloads.opening import Opened, by_place
+from workloads.pairs import (
+    BlockRows,
+    Found,
+    clear_bits,
+    edge_faults,
+    first_coverers,
+    found_pairs,
+    same_labels,
+)
 from workloads.reports import Outcome, not_applicable
 from workloads.rows import columns_of
+from workloads.spread import Arrived, SpreadContext, found_rows, kept_rows, outline_of, selection
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 __all__ = [
+    "BadEdges",
     "bad_edges",
     "complete_order",
     "edge_covers",
@@ -42,68 +52,89 @@ __all__ = [
     "sibling_pure",
 ]
 
+_FOUND: Final = "total long, one long, other long, label long"
+#: What is below each node, for the nodes of a block, may take so many bytes of a task.
+_REACH: Final = 1 << 28
+
 
 # -- edge-covers -----------------------------------------------------------------------------------
 
 
-def edge_covers(context: Context) -> Outcome:
+@dataclass
+class BadEdges:
+    """The edges that do not go strictly down: how many, and the first; ``rows`` has all of them.
+
+    Each is a parent, its child, and whether the parent covers the child. Of a table that is spread
+    out the rows are a DataFrame, and else three arrays.
+    """
+
+    total: int
+    first: list[tuple[int, int, bool]]
+    rows: Any
+
+
+def edge_covers(context: Opened) -> Outcome:
     """Every parent strictly covers its child."""
-    parents, children, covers = bad_edges(context)
-    first = range(min(context.shown, len(parents)))
-    texts = context.texts([*parents[: len(first)].tolist(), *children[: len(first)].tolist()])
+    bad = bad_edges(context)
+    texts = context.texts(each for parent, child, _ in bad.first for each in (parent, child))
     witnesses = [
         {
-            "parent": texts[int(parents[at])],
-            "child": texts[int(children[at])],
+            "parent": texts[parent],
+            "child": texts[child],
             "why": "the child covers its parent as well"
-            if covers[at]
+            if covers
             else "the parent does not cover its child",
-            "ids": context.ids([parents[at], children[at]]),
+            "ids": context.ids([parent, child]),
         }
-        for at in first
+        for parent, child, covers in bad.first
     ]
-    return Outcome(context.edge_count, len(parents), witnesses)
+    return Outcome(context.edge_count, bad.total, witnesses)
 
 
-def bad_edges(context: Context) -> tuple[IntArray, IntArray, BoolArray]:
-    """Return the edges that do not go strictly down: parents, children, and whether they cover."""
+def bad_edges(context: Opened) -> BadEdges:
+    """Return the edges that do not go strictly down; worked out once."""
     if "bad edges" not in context.facts:
-        outline = context.outline
-        found = context.filters.by_rows((outline.parents, outline.children), _edge_faults)
-        above, below, covers = (
-            np.concatenate([np.zeros(0, np.int64), *(part[at] for part in found)])
-            for at in range(3)
-        )
-        # Joined rows come in any order.
-        order = np.lexsort((below, above))
-        found_edges = above[order], below[order], covers[order].astype(np.bool_)
-        context.facts["bad edges"] = found_edges
-    edges: tuple[IntArray, IntArray, BoolArray] = context.facts["bad edges"]
+        context.facts["bad edges"] = by_place(context, _near_bad, _spread_bad)
+    edges: BadEdges = context.facts["bad edges"]
     return edges
 
 
-def _edge_faults(
-    parents: FilterRanges, children: FilterRanges, above: IntArray, below: IntArray
-) -> tuple[IntArray, IntArray, BoolArray]:
-    down = covers_rowwise(parents, children)
-    wrong = np.flatnonzero(~down | covers_rowwise(children, parents))
-    return above[wrong], below[wrong], down[wrong]
+def _near_bad(context: NearContext) -> BadEdges:
+    outline = context.outline
+    found = context.filters.by_rows((outline.parents, outline.children), edge_faults)
+    above, below, covers = (
+        np.concatenate([np.zeros(0, np.int64), *(part[at] for part in found)]) for at in range(3)
+    )
+    order = np.lexsort((below, above))
+    rows = above[order], below[order], covers[order].astype(np.bool_)
+    first = zip(*(each[: context.shown].tolist() for each in rows), strict=True)
+    return BadEdges(len(above), list(first), rows)
+
+
+def _spread_bad(context: SpreadContext) -> BadEdges:
+    schema = "parent long, child long, covers boolean"
+    rows = context.keep(context.by_edges(edge_faults, schema))
+    total = rows.count()
+    first = rows.orderBy("parent", "child").limit(context.shown).collect() if total else []
+    return BadEdges(total, [tuple(each) for each in first], rows)
 
 
 # -- sibling-pure ----------------------------------------------------------------------------------
 
 
-def sibling_pure(context: Context) -> Outcome:
+def sibling_pure(context: Opened) -> Outcome:
     """No child of a node, or root, covers another one of the same node."""
-    outline, roots = context.outline, context.roots
+    find = partial(found_pairs, shown=context.shown)
     # Roots are siblings: the group of those whose parent is nobody.
-    groups = np.concatenate([outline.parents, np.full(len(roots), -1)])
-    rows = Selection.of(np.concatenate([outline.children, roots]), groups, groups)
-    found = Found.sum(
-        context.filters.compared(rows, rows, partial(found_pairs, shown=context.shown)),
-        context.shown,
-    )
-    texts = context.texts(each for pair in found.pairs for each in pair if each >= 0)
+    if isinstance(context, NearContext):
+        outline, roots = context.outline, context.roots
+        groups = np.concatenate([outline.parents, np.full(len(roots), context.nobody)])
+        rows = Selection.of(np.concatenate([outline.children, roots]), groups, groups)
+        checked = len(rows.numbers)
+        found = Found.sum(context.filters.compared(rows, rows, find), context.shown)
+    else:
+        checked, found = _spread_siblings(context, find)
+    texts = context.texts(each for pair in found.pairs for each in pair if each != context.nobody)
     witnesses = [
         {
             "covers": texts[one],
@@ -114,46 +145,51 @@ def sibling_pure(context: Context) -> Outcome:
         }
         for one, other, parent in found.pairs
     ]
-    return Outcome(len(rows.numbers), found.total, witnesses)
+    return Outcome(checked, found.total, witnesses)
+
+
+def _spread_siblings(context: SpreadContext, find: Any) -> tuple[int, Found]:
+    from pyspark.sql import functions as f  # noqa: PLC0415
+
+    parent, nobody = f.col("parent"), f.lit(context.nobody).cast("long")
+    rows = selection(context.edges, "child", parent, parent).union(
+        selection(context.roots, "number", nobody, nobody)
+    )
+    return context.edge_count + context.root_count, context.found(rows, rows, find)
 
 
 # -- roots-minimal-cover ---------------------------------------------------------------------------
 
 
-def roots_minimal_cover(context: Context) -> Outcome:
+@dataclass
+class _RootFaults:
+    """Roots that something covers, with the first coverer; and others that nothing covers."""
+
+    bad_count: int
+    bad: list[tuple[int, int]]
+    lonely_count: int
+    lonely: list[int]
+
+
+def roots_minimal_cover(context: Opened) -> Outcome:
     """The roots are exactly the filters that no other filter covers.
 
     Whatever covers a filter has parents that cover it as well, up to a root, to a *suspect*, which
     is a child that no other node above it covers, or round a cycle of equivalent filters, or to the
     filter itself, whose child is then equivalent to it. So roots and suspects are held against one
-    another and against the ends of edges between equivalent filters.
+    another and against the ends of edges between equivalent filters: they are covered unless they
+    are in the minimal cover of all these, and no other one of them is equivalent.
     """
-    suspects = _uncovered_children(context)
-    targets = np.concatenate([context.roots, suspects])
-    parents, children, covers = bad_edges(context)
-    equivalent = np.concatenate([parents[covers], children[covers]])
-    coverers = Selection.of(np.unique(np.concatenate([targets, equivalent])))
-    is_covered = np.zeros(context.node_count, np.bool_)
-    for part in context.filters.compared(coverers, Selection.of(targets), _covered_by_others):
-        is_covered[part] = True
-    bad_roots = context.roots[is_covered[context.roots]]
-    lonely = suspects[~is_covered[suspects]]
-    # Only of the roots that are shown is the coverer looked for.
-    sample = bad_roots[: context.shown]
-    by: dict[int, int] = {}
-    for part in context.filters.compared(coverers, Selection.of(sample), _first_coverers):
-        for root, other in part.items():
-            by[root] = min(other, by.get(root, other))
-    alone = lonely[: context.shown].tolist()
-    texts = context.texts([*by.keys(), *by.values(), *alone])
+    found = by_place(context, _near_root_faults, _spread_root_faults)
+    texts = context.texts([*(each for pair in found.bad for each in pair), *found.lonely])
     witnesses = [
         {
             "root": texts[root],
-            "covered by": texts[by[root]],
+            "covered by": texts[by],
             "why": "a root is covered by another filter",
-            "ids": context.ids([root, by[root]]),
+            "ids": context.ids([root, by]),
         }
-        for root in sample.tolist()
+        for root, by in found.bad
     ]
     witnesses += [
         {
@@ -161,49 +197,115 @@ def roots_minimal_cover(context: Context) -> Outcome:
             "why": "no root, and no other filter covers it",
             "ids": context.ids([each]),
         }
-        for each in alone
+        for each in found.lonely
     ]
-    return Outcome(context.node_count, len(bad_roots) + len(lonely), witnesses)
+    return Outcome(context.node_count, found.bad_count + found.lonely_count, witnesses)
 
 
-def _uncovered_children(context: Context) -> IntArray:
+def _near_root_faults(context: NearContext) -> _RootFaults:
+    suspects = _uncovered_children(context)
+    parents, children, covers = bad_edges(context).rows
+    coverers = np.unique(
+        np.concatenate([context.roots, suspects, parents[covers], children[covers]])
+    )
+    classes = equivalence_classes(context)
+    is_covered = np.zeros(context.node_count, np.bool_)
+    is_covered[coverers] = True
+    is_covered[context.filters.unbeaten(coverers)] = False
+    has_twin = np.bincount(classes[coverers], minlength=context.node_count) > 1
+    is_covered |= has_twin[classes]
+    bad_roots = context.roots[is_covered[context.roots]]
+    lonely = suspects[~is_covered[suspects]]
+    # Only of the roots that are shown is the coverer looked for.
+    sample = bad_roots[: context.shown]
+    by: dict[int, int] = {}
+    for covered, ones in context.filters.compared(
+        Selection.of(coverers), Selection.of(sample), first_coverers
+    ):
+        for root, one in zip(covered.tolist(), ones.tolist(), strict=True):
+            by[root] = min(one, by.get(root, one))
+    return _RootFaults(
+        len(bad_roots),
+        [(each, by[each]) for each in sample.tolist()],
+        len(lonely),
+        lonely[: context.shown].tolist(),
+    )
+
+
+def _uncovered_children(context: NearContext) -> IntArray:
     """Return the nodes that have parents, none of which, but for themselves, covers them."""
-    parents, children, covers = bad_edges(context)
-    outline = context.outline
+    parents, children, covers = bad_edges(context).rows
     useless = ~covers | (parents == children)
     wrong = np.bincount(children[useless], minlength=context.node_count)
-    every = np.bincount(outline.children, minlength=context.node_count)
+    every = np.bincount(context.outline.children, minlength=context.node_count)
     return np.flatnonzero((wrong > 0) & (wrong == every))
 
 
-def _covered_by_others(one: BlockRows, other: BlockRows) -> IntArray:
-    """Return what is covered by another node: all at once, 64 to a word."""
-    bits = without_self(one, other)
-    covered = np.bitwise_or.reduce(bits, axis=0)
-    return np.unique(other.numbers[bit_pairs(covered[None, :])[1]])
+def _spread_root_faults(context: SpreadContext) -> _RootFaults:
+    from pyspark.sql import functions as f  # noqa: PLC0415
 
-
-def _first_coverers(one: BlockRows, other: BlockRows) -> dict[int, int]:
-    """Return, for what is covered, the other node with the lowest number that covers it."""
-    rows, which = bit_pairs(without_self(one, other))
-    found: dict[int, int] = {}
-    for by, number in zip(one.numbers[rows].tolist(), other.numbers[which].tolist(), strict=True):
-        found[number] = min(by, found.get(number, by))
-    return found
+    targets = context.roots.withColumn("suspect", f.lit(False))
+    coverers = context.roots
+    bad = bad_edges(context)
+    if bad.total:
+        useless = bad.rows.where(~f.col("covers") | (f.col("parent") == f.col("child")))
+        wrong = useless.groupBy("child").agg(f.count("parent").alias("wrong"))
+        every = context.edges.groupBy("child").agg(f.count("parent").alias("every"))
+        suspects = wrong.join(every, "child").where("wrong = every").selectExpr("child as number")
+        targets = targets.union(suspects.withColumn("suspect", f.lit(True)))
+        equal = bad.rows.where("covers")
+        ends = equal.selectExpr("parent as number").union(equal.selectExpr("child as number"))
+        coverers = context.keep(targets.select("number").union(ends).distinct())
+    rows = coverers.join(context.filters, "number").withColumnRenamed("number", "id")
+    top = minimal_cover(rows, context.types).select(f.col("id").alias("number"))
+    covered = coverers.join(top, "number", "left_anti")
+    twins = class_rows(context)
+    if twins is not None:
+        # Of those that are no first ones, and of the first ones themselves.
+        classes = coverers.join(twins, "number", "left")
+        classes = classes.select("number", f.coalesce("first", "number").alias("first"))
+        several = classes.groupBy("first").count().where("count > 1").select("first")
+        covered = covered.union(classes.join(several, "first").select("number")).distinct()
+    covered = covered.withColumn("covered", f.lit(True))
+    known = targets.join(covered, "number", "left").na.fill({"covered": False})
+    with kept_rows(known.where("covered != suspect")) as wrong_rows:
+        counts = {row["suspect"]: row["count"] for row in
+                  wrong_rows.groupBy("suspect").count().collect()}  # fmt: skip
+        sample, lonely = (
+            wrong_rows.where(f.col("suspect") == flag)
+            .orderBy("number")
+            .limit(context.shown)
+            .select("number")
+            for flag in (False, True)
+        )
+        pairs: list[tuple[int, int]] = []
+        if counts.get(False):
+            schema = "number long, by long"
+            found = context.compared(
+                selection(coverers, "number"), selection(sample, "number"), first_coverers, schema
+            )
+            first = found.groupBy("number").agg(f.min("by").alias("by")).orderBy("number")
+            pairs = [tuple(row) for row in first.collect()]
+        alone = [row["number"] for row in lonely.collect()] if counts.get(True) else []
+    return _RootFaults(counts.get(False, 0), pairs, counts.get(True, 0), alone)
 
 
 # -- complete-order --------------------------------------------------------------------------------
 
 
-def complete_order(context: Context) -> Outcome:
+def complete_order(context: Opened) -> Outcome:
     """One filter strictly covers another exactly if a path leads from it to the other."""
     if "complete-order" not in context.kept:
         return not_applicable("only the filters poset keeps the complete order")
-    rows = Selection.of(np.arange(context.node_count), None, equivalence_classes(context))
-    one_block = context.node_count <= context.filters.size
-    links: Sent[Outline] = Here(context.outline) if one_block else context.shared_outline
-    compare = partial(_order_faults, links=links, shown=context.shown)
-    found = Found.sum(context.filters.compared(rows, rows, compare), context.shown)
+    if isinstance(context, NearContext):
+        rows = Selection.of(np.arange(context.node_count), None, equivalence_classes(context))
+        one_block = context.node_count <= context.filters.size
+        here = one_block or context.filters.is_here([])
+        links: Sent[Outline] = Here(context.outline) if here else context.shared_outline
+        compare = partial(_order_faults, links=links, shown=context.shown)
+        found = Found.sum(context.filters.compared(rows, rows, compare), context.shown)
+    else:
+        found = _spread_order_faults(context)
     texts = context.texts(each for one, other, _ in found.pairs for each in (one, other))
     reasons = (
         "covered without a path",
@@ -221,6 +323,45 @@ def complete_order(context: Context) -> Outcome:
         for one, other, reason in found.pairs
     ]
     return Outcome(context.node_count * max(0, context.node_count - 1), found.total, witnesses)
+
+
+def _spread_order_faults(context: SpreadContext) -> Found:
+    """Return what is wrong: every task has all links and all filters, and a share of these."""
+    from pyspark.sql import functions as f  # noqa: PLC0415
+
+    rows = context.filters
+    twins = class_rows(context)
+    label = f.col("number")
+    if twins is not None:
+        rows = rows.join(twins, "number", "left")
+        label = f.coalesce("first", "number")
+    every = rows.withColumn("label", label).drop("first")
+    work = partial(_order_of_share, count=context.parts, types=context.types, shown=context.shown)
+    return context.sum_of(context.in_tasks(work, _FOUND, context.parts, shared={"all": every}))
+
+
+def _order_of_share(
+    arrived: Arrived, task: int, count: int, types: TypeHierarchy | None, shown: int
+) -> pa.Table:
+    table = arrived["all"].sort_by("number").combine_chunks()
+    numbers, labels = (np.asarray(table.column(name)) for name in ("number", "label"))
+    outline = outline_of(arrived, numbers)
+    columns = columns_of(table, Vocabulary(), types)
+    places = np.arange(len(numbers))
+    one = BlockRows(places, labels, columns)
+    own = places[task::count]
+    size = 64 * max(1, _REACH // (8 * len(numbers)))
+    parts = []
+    for start in range(0, len(own), size):
+        some = own[start : start + size]
+        other = BlockRows(some, labels[some], columns.take(some))
+        for begin in range(0, len(places), 8192):
+            ones = places[begin : begin + 8192]
+            part = BlockRows(ones, labels[ones], one.columns.take(ones))
+            parts.append(_order_faults(part, other, Here(outline), shown))
+    found = Found.sum(parts, shown)
+    found.pairs = [(int(numbers[a]), int(numbers[b]), why) for a, b, why in found.pairs]
+    return pa.table(found_rows(found), ["total", "one", "other", "label"])
 
 
 #: The links, the nodes and what is below each, of the block that was compared last in this process.
@@ -271,10 +412,10 @@ def _reach(outline: Outline, numbers: IntArray, words: int) -> Words:
 # -- same-roots ------------------------------------------------------------------------------------
 
 
-def same_roots(context: Context) -> Outcome:
+def same_roots(context: Opened) -> Outcome:
     """The roots are those of another table of the same pairs, or of the workload itself."""
-    if context.other is not None:
-        return _held_against_table(context, context.other)
+    if context.asked.other is not None:
+        return _held_against_table(context, context.asked.other)
     if context.files.after_operations:
         return not_applicable("the table is what operations left")
     if context.workload is None:
@@ -282,58 +423,93 @@ def same_roots(context: Context) -> Outcome:
     workload = context.workload
     with context.workload_filters() as rows:
         expected = minimal_cover(rows, workload.types)
-        return _compared_roots(context, expected, workload.filters, "the workload")
+        theirs = _Expected(expected, workload.filters, workload.types, "the workload")
+        return _compared_roots(context, theirs)
 
 
-def _held_against_table(context: Context, other: SnapshotFiles) -> Outcome:
+def _held_against_table(context: Opened, other: SnapshotFiles) -> Outcome:
     with typed(
         other.nodes,
         other.types,
         "the other snapshot's nodes",
-        skip_bad=context.skip_bad,
+        skip_bad=context.asked.skip_bad,
         verify=True,
     ) as (rows, _):
         below = other.edges.selectExpr("child as id").distinct()
         roots = rows.join(below, "id", "left_anti")
-        return _compared_roots(context, roots, other.nodes, "the other table")
+        return _compared_roots(
+            context, _Expected(roots, other.nodes, other.types, "the other table")
+        )
 
 
-def _compared_roots(
-    context: Context, expected: DataFrame, source: DataFrame, whose: str
-) -> Outcome:
-    theirs = expected.select("id", *typed_names(expected)).toArrow()
-    matched = context.filters.by_rows(
-        (context.roots,), partial(_equivalents, expected=theirs, types=context.types)
+@dataclass
+class _Expected:
+    """Roots that a table should have: as rows with typed columns, and where their texts are."""
+
+    rows: DataFrame
+    source: DataFrame
+    types: TypeHierarchy | None
+    whose: str
+
+
+def _compared_roots(context: Opened, theirs: _Expected) -> Outcome:
+    count, extra, missing = by_place(
+        context, partial(_near_roots, theirs=theirs), partial(_spread_roots, theirs=theirs)
     )
-    own = {each for part, _ in matched for each in part}
-    others = {each for _, part in matched for each in part}
-    extra = [each for each in context.roots.tolist() if each not in own]
-    missing = sorted(set(theirs.column("id").to_pylist()) - others)
-    texts = context.texts(extra[: context.shown])
+    texts = context.texts(extra.first)
     witnesses: list[dict[str, Any]] = [
-        {"root": texts[each], "why": f"no root of {whose}", "ids": context.ids([each])}
-        for each in extra[: context.shown]
+        {"root": texts[each], "why": f"no root of {theirs.whose}", "ids": context.ids([each])}
+        for each in extra.first
     ]
-    lost = texts_by_id(source, missing[: context.shown])
+    lost = texts_by_id(theirs.source, missing.first)
     witnesses += [
-        {"root": lost[each], "why": f"a root of {whose}, and not of this table"}
-        for each in missing[: context.shown]
+        {"root": lost[each], "why": f"a root of {theirs.whose}, and not of this table"}
+        for each in missing.first
     ]
-    count = len(context.roots) + theirs.num_rows
-    return Outcome(count, len(extra) + len(missing), witnesses)
+    return Outcome(count, extra.total + missing.total, witnesses)
 
 
-def _equivalents(
-    roots: FilterRanges, numbers: IntArray, expected: Any, types: Any
-) -> tuple[list[int], list[int]]:
-    """Return the roots that are equivalent to an expected one, and these."""
-    theirs = columns_of(expected, roots.vocabulary, types)
-    ids = np.asarray(expected.column("id"))
-    own: list[int] = []
-    others: list[int] = []
-    apart = np.full(len(numbers), -1)
-    for f, g in covering_pairs(roots, theirs, apart, np.full(len(ids), -2)):
-        back = covers_rowwise(theirs.take(g), roots.take(f))
-        own += numbers[f[back]].tolist()
-        others += ids[g[back]].tolist()
-    return own, others
+@dataclass
+class _Some:
+    """How many there are of something, and the first."""
+
+    total: int
+    first: list[int]
+
+
+def _near_roots(context: NearContext, theirs: _Expected) -> tuple[int, _Some, _Some]:
+    """Return how many roots there are on both sides, and those that only one side has."""
+    expected = theirs.rows.select("id", *typed_names(theirs.rows)).toArrow()
+    ids = np.asarray(expected.column("id")).astype(np.int64)
+    matched = context.filters.by_rows(
+        (context.roots,), partial(equivalent_across, expected=expected, types=theirs.types)
+    )
+    own, others = (
+        np.concatenate([np.zeros(0, np.int64), *(part[side] for part in matched)])
+        for side in (0, 1)
+    )
+    extra, missing = np.setdiff1d(context.roots, own), np.setdiff1d(ids, others)
+    return (
+        len(context.roots) + len(ids),
+        _Some(len(extra), extra[: context.shown].tolist()),
+        _Some(len(missing), missing[: context.shown].tolist()),
+    )
+
+
+def _spread_roots(context: SpreadContext, theirs: _Expected) -> tuple[int, _Some, _Some]:
+    """Return what ``_near_roots`` does: roots of both sides meet in tasks, by their keys."""
+    expected = context.keep(theirs.rows.select("id", *typed_names(theirs.rows)))
+    roots = context.roots.join(context.filters, "number").withColumnRenamed("number", "id")
+    same = context.keep(matched_by_keys(roots, expected, context.types, theirs.types))
+    extra = context.roots.join(same.selectExpr("one as number"), "number", "left_anti")
+    missing = expected.select("id").join(same.selectExpr("other as id"), "id", "left_anti")
+    count = context.root_count + expected.count()
+    return count, _some(extra, context.shown), _some(missing, context.shown)
+
+
+def _some(rows: DataFrame, shown: int) -> _Some:
+    (name,) = rows.columns
+    with kept_rows(rows) as kept:
+        total = kept.count()
+        first = kept.orderBy(name).limit(shown).collect() if total else []
+    return _Some(total, [row[name] for row in first])

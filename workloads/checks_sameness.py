@@ -2,31 +2,49 @@
 
 Equal filters have equal keys. Equivalent filters that are not equal are both of kinds for which
 equality does not tell (`Constraint.is_canonical`): only these are compared, and of them only those
-that ask for the same attributes and match the same few examples.
+that ask for the same attributes and match the same few examples. Of a table that is spread out,
+filters go to tasks by their keys, or by what they match of the examples.
 """
 
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterator
 from functools import partial
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
+import pyarrow as pa
 
 from posetlib.array_types import BoolArray, IntArray, Words
-from posetlib.arrays.covering import bit_pairs, covers_rowwise
-from posetlib.arrays.positions import EVERYTHING, is_one_string
+from posetlib.arrays.covering import covering_pairs, covers_rowwise
+from posetlib.arrays.positions import EVERYTHING, Vocabulary, is_one_string
 from posetlib.arrays.ranges import GROUP, FilterRanges
+from posetlib.constraints.types import TypeHierarchy
+from posetlib.filters.filter import Filter
 from posetlib.values import MISSING
-from workloads.blocks import BlockRows, Selection, without_self
-from workloads.context import Context
+from workloads.blocks import Selection, parts_of
+from workloads.datasets import ddl
+from workloads.near import NearContext
+from workloads.opening import Opened, by_place
+from workloads.pairs import equivalent_pairs, equivalent_rows, same_labels
 from workloads.reports import Outcome
+from workloads.rows import columns_of
+from workloads.spread import Arrived, SpreadContext, in_tasks
+from workloads.texts import read_filter
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
 
 __all__ = [
+    "class_rows",
     "distinct_filters",
+    "equal_pairs",
     "equivalence_classes",
+    "equivalent_across",
     "examples_of",
     "filter_keys",
+    "matched_by_keys",
     "unsure_of",
 ]
 
@@ -34,27 +52,40 @@ __all__ = [
 _EXAMPLES: Final = 64
 
 
-def distinct_filters(context: Context) -> Outcome:
+def distinct_filters(context: Opened) -> Outcome:
     """No two nodes hold equal or equivalent filters."""
-    first = equivalence_classes(context)
-    twins = np.flatnonzero(first != np.arange(context.node_count))
-    texts = context.texts(each for twin in twins[:context.shown].tolist()
-                          for each in (twin, int(first[twin])))  # fmt: skip
+    count, twins = by_place(context, _near_twins, _spread_twins)
+    texts = context.texts(each for pair in twins for each in pair)
     witnesses = [
         {
-            "one": texts[int(first[twin])],
+            "one": texts[first],
             "other": texts[twin],
             "why": "two nodes hold the same filter"
-            if texts[int(first[twin])] == texts[twin]
+            if texts[first] == texts[twin]
             else "two nodes hold filters that match the same",
-            "ids": context.ids([first[twin], twin]),
+            "ids": context.ids([first, twin]),
         }
-        for twin in twins[: context.shown].tolist()
+        for twin, first in twins
     ]
-    return Outcome(context.node_count, len(twins), witnesses)
+    return Outcome(context.node_count, count, witnesses)
 
 
-def equivalence_classes(context: Context) -> IntArray:
+def _near_twins(context: NearContext) -> tuple[int, list[tuple[int, int]]]:
+    """Return how many nodes are not the first with their filter, and some with that one."""
+    first = equivalence_classes(context)
+    twins = np.flatnonzero(first != np.arange(context.node_count))
+    return len(twins), [(twin, int(first[twin])) for twin in twins[: context.shown].tolist()]
+
+
+def _spread_twins(context: SpreadContext) -> tuple[int, list[tuple[int, int]]]:
+    rows = class_rows(context)
+    if rows is None:
+        return 0, []
+    first = rows.orderBy("number").limit(context.shown).collect()
+    return rows.count(), [(row["number"], row["first"]) for row in first]
+
+
+def equivalence_classes(context: NearContext) -> IntArray:
     """Return for each node the first node with an equal or equivalent filter: most often itself."""
     if "classes" not in context.facts:
         context.facts["classes"] = _classes(context)
@@ -62,7 +93,7 @@ def equivalence_classes(context: Context) -> IntArray:
     return classes
 
 
-def _classes(context: Context) -> IntArray:
+def _classes(context: NearContext) -> IntArray:
     every = np.arange(context.node_count)
     keys = np.zeros(context.node_count, np.uint64)
     unsure = np.zeros(context.node_count, np.bool_)
@@ -72,7 +103,7 @@ def _classes(context: Context) -> IntArray:
     order = np.argsort(keys, kind="stable")
     same = np.flatnonzero(keys[order][1:] == keys[order][:-1])
     # Two keys may be equal by chance: the filters themselves decide.
-    for one, other in context.filters.by_rows((order[same], order[same + 1]), _equivalent_rows):
+    for one, other in context.filters.by_rows((order[same], order[same + 1]), equivalent_rows):
         _unite(first, one, other)
     if unsure.any():
         for one, other in _equivalent_forms(context, np.flatnonzero(unsure)):
@@ -93,13 +124,6 @@ def _leader(first: IntArray, node: int) -> int:
         first[node] = first[first[node]]
         node = int(first[node])
     return node
-
-
-def _equivalent_rows(
-    one: FilterRanges, other: FilterRanges, ones: IntArray, others: IntArray
-) -> tuple[IntArray, IntArray]:
-    both = np.flatnonzero(covers_rowwise(one, other) & covers_rowwise(other, one))
-    return ones[both], others[both]
 
 
 # -- keys ------------------------------------------------------------------------------------------
@@ -161,7 +185,7 @@ def _mixed(values: Words) -> Words:
 # -- filters that may be equivalent without being equal --------------------------------------------
 
 
-def _equivalent_forms(context: Context, numbers: IntArray) -> list[tuple[IntArray, IntArray]]:
+def _equivalent_forms(context: NearContext, numbers: IntArray) -> list[tuple[IntArray, IntArray]]:
     """Return pairs of equivalent filters, among those of which equality does not tell."""
     filters = context.filters
     chosen = numbers[:: max(1, len(numbers) // _EXAMPLES)][:_EXAMPLES]
@@ -172,16 +196,17 @@ def _equivalent_forms(context: Context, numbers: IntArray) -> list[tuple[IntArra
     for part, marks in found:
         groups[part] = marks
     rows = Selection.of(numbers, groups[numbers])
-    return [pair for pair in filters.compared(rows, rows, _equivalent_pairs) if len(pair[0])]
+    return [pair for pair in filters.compared(rows, rows, equivalent_pairs) if len(pair[0])]
 
 
 def examples_of(filters: FilterRanges, numbers: IntArray) -> list[tuple[int, dict[str, Any]]]:
     """Return, for each filter, its number and a notification that it matches, as far as known."""
-    made = []
-    for row, number in enumerate(numbers.tolist()):
-        values = {name: each.example() for name, each in filters.filter(row).constraints.items()}
-        made.append((number, {name: each for name, each in values.items() if each is not MISSING}))
-    return made
+    return [(number, _example(filters.filter(row))) for row, number in enumerate(numbers.tolist())]
+
+
+def _example(one: Filter) -> dict[str, Any]:
+    values = {name: each.example() for name, each in one.constraints.items()}
+    return {name: each for name, each in values.items() if each is not MISSING}
 
 
 def _marked(
@@ -197,9 +222,181 @@ def _marked(
     return numbers, marks
 
 
-def _equivalent_pairs(one: BlockRows, other: BlockRows) -> tuple[IntArray, IntArray]:
-    rows, which = bit_pairs(without_self(one, other))
-    once = one.numbers[rows] < other.numbers[which]
-    rows, which = rows[once], which[once]
-    back = covers_rowwise(other.columns.take(which), one.columns.take(rows))
-    return one.numbers[rows[back]], other.numbers[which[back]]
+# -- between two sides -----------------------------------------------------------------------------
+
+
+def equal_pairs(
+    ours: FilterRanges, theirs: FilterRanges, mine: IntArray, others: IntArray
+) -> tuple[IntArray, IntArray]:
+    """Return the rows of equal or equivalent filters of the same group.
+
+    ``mine`` and ``others`` are the groups, which both sides have as an axis, too, if they matter.
+    """
+    keys = [
+        filter_keys(side).view(np.int64) ^ (group * np.int64(0x9E3779B97F4A7C1))
+        for side, group in ((ours, mine), (theirs, others))
+    ]
+    one, other = same_labels(*keys)
+    unsure, doubtful = np.flatnonzero(unsure_of(ours)), np.flatnonzero(unsure_of(theirs))
+    if len(unsure) and len(doubtful):
+        # Of these, equality does not tell which are equivalent.
+        for f, g in covering_pairs(
+            ours.take(unsure),
+            theirs.take(doubtful),
+            np.full(len(unsure), -1),
+            np.full(len(doubtful), -2),
+        ):
+            one = np.concatenate([one, unsure[f]])
+            other = np.concatenate([other, doubtful[g]])
+    # Keys may be equal by chance: the filters decide. Groups are an axis of theirs.
+    some, rest = ours.take(one), theirs.take(other)
+    same = covers_rowwise(some, rest) & covers_rowwise(rest, some)
+    return one[same], other[same]
+
+
+def equivalent_across(
+    filters: FilterRanges, numbers: IntArray, expected: pa.Table, types: TypeHierarchy | None
+) -> tuple[IntArray, IntArray]:
+    """Return the numbers of filters that are equivalent to an expected one, and its id."""
+    theirs = columns_of(expected, filters.vocabulary, types)
+    alike = np.zeros(len(filters), np.int64), np.zeros(len(theirs), np.int64)
+    one, other = equal_pairs(filters, theirs, *alike)
+    return numbers[one], np.asarray(expected.column("id")).astype(np.int64)[other]
+
+
+# -- of rows that stay with the workers ------------------------------------------------------------
+
+
+def class_rows(context: SpreadContext) -> DataFrame | None:
+    """Return number and first for the nodes that are not the first with their filter.
+
+    None if there is no such node.
+    """
+    if "classes" not in context.facts:
+        filters = context.filters.withColumnRenamed("number", "id")
+        pairs = context.keep(_twin_pairs(filters, context.types))
+        found = None
+        if not pairs.isEmpty():
+            united = in_tasks(_united, "number long, first long", 1, shared={"pairs": pairs})
+            found = context.keep(united)
+        context.facts["classes"] = found
+    rows: DataFrame | None = context.facts["classes"]
+    return rows
+
+
+def _twin_pairs(rows: DataFrame, types: TypeHierarchy | None) -> DataFrame:
+    routed = _routed(rows, types, _some_examples(rows, types))
+    work = partial(_twins_of_task, types=types)
+    count = parts_of(rows.sparkSession)
+    return in_tasks(work, "one long, other long", count, divided={"rows": (routed, "route")})
+
+
+def matched_by_keys(
+    ours: DataFrame,
+    theirs: DataFrame,
+    own_types: TypeHierarchy | None,
+    other_types: TypeHierarchy | None,
+) -> DataFrame:
+    """Return the ids of equivalent filters: ``one`` of ours, ``other`` of theirs."""
+    examples = _some_examples(ours, own_types)
+    divided = {
+        "ours": (_routed(ours, own_types, examples), "route"),
+        "theirs": (_routed(theirs, other_types, examples), "route"),
+    }
+    work = partial(_matched_in_task, own_types=own_types, other_types=other_types)
+    count = parts_of(ours.sparkSession)
+    return in_tasks(work, "one long, other long", count, divided=divided)
+
+
+def _some_examples(rows: DataFrame, types: TypeHierarchy | None) -> list[dict[str, Any]]:
+    """Return notifications that some of the filters match of which equality does not tell."""
+    unsure = rows.mapInArrow(partial(_first_unsure, types=types), "id long, filter string")
+    texts = [row["filter"] for row in unsure.orderBy("id").limit(_EXAMPLES).collect()]
+    return [_example(read_filter(text, types)) for text in texts]
+
+
+def _first_unsure(
+    batches: Iterator[pa.RecordBatch], types: TypeHierarchy | None
+) -> Iterator[pa.RecordBatch]:
+    for batch in batches:
+        rows = np.flatnonzero(unsure_of(columns_of(batch, Vocabulary(), types)))[:_EXAMPLES]
+        yield batch.select(["id", "filter"]).take(pa.array(rows))
+
+
+def _routed(
+    rows: DataFrame, types: TypeHierarchy | None, examples: list[dict[str, Any]]
+) -> DataFrame:
+    """Return rows with a number that equivalent filters share."""
+    work = partial(_with_routes, types=types, examples=examples)
+    return rows.mapInArrow(work, f"{ddl(rows)}, route long")
+
+
+def _with_routes(
+    batches: Iterator[pa.RecordBatch], types: TypeHierarchy | None, examples: list[dict[str, Any]]
+) -> Iterator[pa.RecordBatch]:
+    for batch in batches:
+        columns = columns_of(batch, Vocabulary(), types)
+        routes = filter_keys(columns).view(np.int64).copy()
+        unsure = np.flatnonzero(unsure_of(columns))
+        if len(unsure):
+            routes[unsure] = _marked(columns.take(unsure), unsure, examples)[1]
+        made = [*batch.columns, pa.array(routes)]
+        yield pa.RecordBatch.from_arrays(made, [*batch.schema.names, "route"])
+
+
+def _of_task(
+    rows: pa.Table, vocabulary: Vocabulary, types: TypeHierarchy | None
+) -> tuple[FilterRanges, IntArray, IntArray]:
+    """Return the filters of rows with their routes as groups, these, and the ids."""
+    routes, ids = (np.asarray(rows.column(name)).astype(np.int64) for name in ("route", "id"))
+    # The least number of all stands for no group.
+    groups = np.maximum(routes, EVERYTHING[0] + 1)
+    return columns_of(rows, vocabulary, types).with_group(groups), groups, ids
+
+
+def _twins_of_task(arrived: Arrived, _task: int, types: TypeHierarchy | None) -> pa.Table:
+    """Return pairs of equivalent filters: enough of them to tell which are alike."""
+    if "rows" not in arrived:
+        return _id_pairs(np.zeros(0, np.int64), np.zeros(0, np.int64))
+    filters, routes, ids = _of_task(arrived["rows"], Vocabulary(), types)
+    order = np.lexsort((ids, routes))
+    same = np.flatnonzero(np.diff(routes[order]) == 0)
+    one, other = order[same], order[same + 1]
+    found = [equivalent_rows(filters.take(one), filters.take(other), ids[one], ids[other])]
+    unsure = np.flatnonzero(unsure_of(filters))
+    if len(unsure):
+        some, own = filters.take(unsure), ids[unsure]
+        for f, g in covering_pairs(some, some, own, own):
+            found.append(equivalent_rows(some.take(f), some.take(g), own[f], own[g]))
+    return _id_pairs(*(np.concatenate(side) for side in zip(*found, strict=True)))
+
+
+def _matched_in_task(
+    arrived: Arrived,
+    _task: int,
+    own_types: TypeHierarchy | None,
+    other_types: TypeHierarchy | None,
+) -> pa.Table:
+    if len(arrived) < 2:
+        return _id_pairs(np.zeros(0, np.int64), np.zeros(0, np.int64))
+    vocabulary = Vocabulary()
+    ours, mine, ids = _of_task(arrived["ours"], vocabulary, own_types)
+    theirs, others, other_ids = _of_task(arrived["theirs"], vocabulary, other_types)
+    one, other = equal_pairs(ours, theirs, mine, others)
+    return _id_pairs(ids[one], other_ids[other])
+
+
+def _id_pairs(one: IntArray, other: IntArray) -> pa.Table:
+    return pa.table({"one": pa.array(one, pa.int64()), "other": pa.array(other, pa.int64())})
+
+
+def _united(arrived: Arrived, _task: int) -> pa.Table:
+    """Return, for pairs of equivalent nodes, the first that each node is equivalent to."""
+    one, other = (np.asarray(arrived["pairs"].column(name)) for name in ("one", "other"))
+    numbers, places = np.unique(np.concatenate([one, other]), return_inverse=True)
+    first = np.arange(len(numbers))
+    _unite(first, places[: len(one)], places[len(one) :])
+    for each in range(len(first)):
+        first[each] = _leader(first, each)
+    twins = np.flatnonzero(first != np.arange(len(first)))
+    return pa.table({"number": numbers[twins], "first": numbers[first[twins]]})

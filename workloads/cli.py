@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import argparse
-import dataclasses
 import os
 import shlex
 import signal
@@ -19,10 +18,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from posetlib.generating import KINDS, SCENARIOS, Parameters
+from posetlib.generating.auction import AuctionParameters
 from posetlib.tables import structure_names
 from workloads.errors import InputError, StartError, cause_of, refusal_of
+from workloads.experiments import MODULES
 from workloads.files import Place, is_local, place_of, require_apart, require_new
+from workloads.generate_options import add_generate_options, parameters_from, sizes_of
 from workloads.reports import (
     INVARIANT_NAMES,
     counted,
@@ -218,8 +219,9 @@ def _check(options: argparse.Namespace) -> None:
                 raise InputError(f"the report cannot be written to {out}: Is a directory")
             require_apart(Place(out), inputs)
     if options.job is _generate:
-        _parameters(options)
+        parameters_from(options)
     if options.job is _validate:
+        _check_expression_options(options)
         if options.notifications < 1:
             raise InputError(f"--notifications is at least 1, not {options.notifications}")
         if options.broadcast_limit < 0:
@@ -238,6 +240,27 @@ def _check(options: argparse.Namespace) -> None:
                     raise InputError(f"--{name}: unknown invariant {each!r}; known are {known}")
 
 
+#: What says nothing about expressions, and what says nothing about a table.
+_OF_TABLES: Final = (
+    "workload",
+    "against",
+    "double_forest",
+    "neighbours",
+    "violations",
+    "only",
+    "skip",
+)
+_OF_EXPRESSIONS: Final = ("pruned", "matches")
+
+
+def _check_expression_options(options: argparse.Namespace) -> None:
+    on_table = options.expressions is None
+    what = "a table" if on_table else "expressions"
+    for name in _OF_EXPRESSIONS if on_table else _OF_TABLES:
+        if getattr(options, name) is not None:
+            raise InputError(f"--{name.replace('_', '-')} says nothing about {what}")
+
+
 def _listed(text: str | None) -> list[str] | None:
     return None if text is None else text.split(",")
 
@@ -245,20 +268,29 @@ def _listed(text: str | None) -> list[str] | None:
 def _inputs(options: argparse.Namespace) -> list[str]:
     named = (
         getattr(options, name, None)
-        for name in ("workload", "snapshot", "against", "double_forest")
+        for name in ("workload", "snapshot", "against", "double_forest", "pruned", "matches")
     )
-    return [path for path in named if path]
+    found = [path for path in named if path]
+    # Of match it is a flag, and of validate a workload.
+    told = getattr(options, "expressions", None)
+    return [*found, told] if isinstance(told, str) else found
 
 
 def _what(options: argparse.Namespace, path: str) -> str:
-    return "workload" if path == getattr(options, "workload", None) else "snapshot"
+    if path in (getattr(options, "workload", None), getattr(options, "expressions", None)):
+        return "workload"
+    return next(
+        (name for name in ("pruned", "matches") if path == getattr(options, name, None)), "snapshot"
+    )
 
 
 def _is_brief(options: argparse.Namespace) -> bool:
     """Return whether there is little to do."""
     if options.job is _generate:
-        p = _parameters(options)
-        return p.filters + p.notifications + p.operations <= _BRIEF_ROWS
+        p = parameters_from(options)
+        return sum(sizes_of(p)) <= _BRIEF_ROWS
+    if options.job is _experiment:
+        return False
     paths = _inputs(options)
     return all(map(is_local, paths)) and sum(Place(each).size() for each in paths) <= _BRIEF_BYTES
 
@@ -295,6 +327,11 @@ def _parser() -> argparse.ArgumentParser:
     )
     cover = command("cover", _cover, "the minimal cover of a workload")
     match = command("match", _match, "the interfaces for each notification")
+    match.add_argument(
+        "--expressions",
+        action="store_true",
+        help="texts are expressions, also if the workload does not say so",
+    )
     for each in (build, cover, match):
         each.add_argument("--workload", required=True, metavar="D", help="what to read")
         _add_output(each)
@@ -303,6 +340,8 @@ def _parser() -> argparse.ArgumentParser:
 
     _add_validate(command("validate", _validate, "every invariant of a table, in parallel"))
 
+    _add_experiment(command("experiment", _experiment, "a sweep as in the thesis, with plots"))
+
     archive = command("archive", _archive, "the packages, for --py-files of spark-submit")
     archive.add_argument("--out", required=True, metavar="FILE.zip")
     return parser
@@ -310,38 +349,7 @@ def _parser() -> argparse.ArgumentParser:
 
 def _add_generate(command: argparse.ArgumentParser) -> None:
     _add_output(command)
-    helps = {
-        "filters": "how many filters",
-        "dims": "attributes of a filter",
-        "interfaces": "how many interfaces",
-        "notifications": "how many notifications",
-        "seed": "the same seed gives the same rows",
-        "schemas": "event types",
-        "interface_skew": "exponent of a Zipf law over interfaces, 0 for in turns",
-        "skew": "exponent of the Zipf law of the kinds zipf and strings",
-        "low": "the least number",
-        "high": "the greatest number",
-        "decimals": "digits after the point",
-        "width": "mean width of the kinds narrow and zipf",
-        "operations": "removals, each with an add after it",
-    }
-    for each in dataclasses.fields(Parameters):
-        option = f"--{each.name.replace('_', '-')}"
-        if each.name in ("kind", "scenario"):
-            choices = KINDS if each.name == "kind" else SCENARIOS
-            command.add_argument(
-                option, choices=choices, default=each.default, help=f"(default: {each.default})"
-            )
-        elif each.name == "filters":
-            command.add_argument(option, type=int, required=True, metavar="N", help="how many")
-        else:
-            command.add_argument(
-                option,
-                type=type(each.default),
-                default=each.default,
-                metavar="N",
-                help=f"{helps[each.name]} (default: {each.default})",
-            )
+    add_generate_options(command)
     _add_common(command)
 
 
@@ -350,6 +358,15 @@ def _add_validate(command: argparse.ArgumentParser) -> None:
     which.add_argument("--snapshot", metavar="E", help="the table")
     which.add_argument(
         "--watch", metavar="DIR", help="every table in a folder, also those that come, each once"
+    )
+    which.add_argument(
+        "--expressions", metavar="D", help="instead of a table, the expressions of a workload"
+    )
+    command.add_argument(
+        "--pruned", metavar="P", help="with --expressions: id, and what each is pruned to"
+    )
+    command.add_argument(
+        "--matches", metavar="M", help="with --expressions: what match wrote of them"
     )
     command.add_argument("--once", action="store_true", help="with --watch: not those that come")
     command.add_argument(
@@ -391,6 +408,27 @@ def _add_validate(command: argparse.ArgumentParser) -> None:
     _add_common(command)
 
 
+def _add_experiment(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "experiment", choices=list(MODULES), metavar="NAME", help=", ".join(MODULES)
+    )
+    _add_output(command)
+    command.add_argument(
+        "--seed", type=int, default=0, metavar="N", help="the same seed draws the same filters"
+    )
+    command.add_argument(
+        "--replications",
+        type=int,
+        metavar="N",
+        help="random loads for each point (default: its own)",
+    )
+    command.add_argument(
+        "--scale", type=float, default=1.0, metavar="F",
+        help="a factor for sizes, 0.1 for a quick look (default: those of the thesis)",
+    )  # fmt: skip
+    _add_common(command)
+
+
 def _add_output(command: argparse.ArgumentParser) -> None:
     command.add_argument("--out", required=True, metavar="PATH", help="a folder that is not there")
     command.add_argument("--overwrite", action="store_true", help="replace an output that exists")
@@ -423,60 +461,50 @@ def _setting(text: str) -> tuple[str, str]:
 # -- commands --------------------------------------------------------------------------------------
 
 
-def _parameters(options: argparse.Namespace) -> Parameters:
-    names = [each.name for each in dataclasses.fields(Parameters)]
-    try:
-        return Parameters(**{name: getattr(options, name) for name in names})
-    except ValueError as error:
-        raise InputError(str(error)) from None
-
-
 def _generate(session: SparkSession, options: argparse.Namespace) -> int:
-    from workloads.generate import generate  # noqa: PLC0415 - slow to import, --help is not
+    from workloads import library  # noqa: PLC0415 - slow to import, --help is not
 
-    p = _parameters(options)
-    out = place_of(options.out, session)
-    generate(session, p, out, partitions=options.partitions, overwrite=options.overwrite)
-    made = f"{counted(p.filters, 'filter')} and {counted(p.notifications, 'notification')}"
+    p = parameters_from(options)
+    library.generate(
+        session, p, options.out, partitions=options.partitions, overwrite=options.overwrite
+    )
+    filters, notifications, more = sizes_of(p)
+    made = f"{counted(filters, 'filter')} and {counted(notifications, 'notification')}"
+    if isinstance(p, AuctionParameters) and more:
+        made = f"{made}, and {counted(more, 'advertisement')},"
     _say(f"{made} in {options.out}")
     return FINE
 
 
-def _from_workload(
-    job: Any, session: SparkSession, options: argparse.Namespace, **more: Any
-) -> Any:
-    """Run a job that makes something of a workload."""
-    made: dict[str, Any] = job(
-        session,
-        place_of(options.workload, session),
-        out=place_of(options.out, session),
-        skip_bad=options.skip_bad,
-        overwrite=options.overwrite,
-        **more,
-    )
-    return made
+def _common(session: SparkSession, options: argparse.Namespace) -> dict[str, Any]:
+    """Return what every job on a workload is told."""
+    return {
+        "out": options.out,
+        "session": session,
+        "skip_bad": options.skip_bad,
+        "overwrite": options.overwrite,
+    }
 
 
 def _build(session: SparkSession, options: argparse.Namespace) -> int:
-    from workloads.build import build  # noqa: PLC0415
+    from workloads import library  # noqa: PLC0415
 
-    made = _from_workload(
-        build,
-        session,
-        options,
-        structure=options.structure,
+    made = library.build(
+        options.workload,
+        options.structure,
         local=options.local,
         operations=options.operations,
         merging=options.merging,
+        **_common(session, options),
     )
     _say(f"{counted(made['nodes'], 'node')} of {options.structure} in {options.out}{_bad(made)}")
     return FINE
 
 
 def _cover(session: SparkSession, options: argparse.Namespace) -> int:
-    from workloads.cover import cover  # noqa: PLC0415
+    from workloads import library  # noqa: PLC0415
 
-    made = _from_workload(cover, session, options)
+    made = library.cover(options.workload, **_common(session, options))
     cover_of = "covers" if made["filters"] == 1 else "cover"
     found = f"{counted(made['filters'], 'filter')} {cover_of} the workload, in {options.out}"
     _say(f"{found}{_bad(made)}")
@@ -484,9 +512,11 @@ def _cover(session: SparkSession, options: argparse.Namespace) -> int:
 
 
 def _match(session: SparkSession, options: argparse.Namespace) -> int:
-    from workloads.match import match  # noqa: PLC0415
+    from workloads import library  # noqa: PLC0415
 
-    made = _from_workload(match, session, options)
+    made = library.match(
+        options.workload, expressions=options.expressions, **_common(session, options)
+    )
     _say(f"the interfaces for each notification are in {options.out}{_bad(made)}")
     return FINE
 
@@ -505,7 +535,7 @@ def _validate(session: SparkSession, options: argparse.Namespace) -> int:
 
 
 def _validated(session: SparkSession, options: argparse.Namespace) -> tuple[int, dict[str, Any]]:
-    from workloads.validate import validate  # noqa: PLC0415
+    from workloads import library  # noqa: PLC0415
 
     def place(path: str | None) -> Place | None:
         return None if path is None else place_of(path, session)
@@ -518,21 +548,25 @@ def _validated(session: SparkSession, options: argparse.Namespace) -> tuple[int,
                 _say(line)
 
     with reserved(place(options.report)) as report_file, reserved(place(options.junit)) as xml_file:
-        report = validate(
-            session,
-            place_of(options.snapshot, session),
-            place(options.workload),
-            against=place(options.against),
-            double_forest=place(options.double_forest),
-            neighbours=_listed(options.neighbours),
-            notifications=options.notifications,
-            skip_bad=options.skip_bad,
-            broadcast_limit=options.broadcast_limit,
-            only=_listed(options.only),
-            skip=_listed(options.skip),
-            violations=place(options.violations),
-            overwrite=options.overwrite,
-            told=told,
+        report = (
+            _expression_report(session, options, told)
+            if options.expressions
+            else library.validate(
+                options.snapshot,
+                options.workload,
+                session=session,
+                against=options.against,
+                double_forest=options.double_forest,
+                neighbours=_listed(options.neighbours),
+                notifications=options.notifications,
+                skip_bad=options.skip_bad,
+                broadcast_limit=options.broadcast_limit,
+                only=_listed(options.only),
+                skip=_listed(options.skip),
+                violations=options.violations,
+                overwrite=options.overwrite,
+                told=told,
+            )
         )
         report["command"] = shlex.join(["python", "-m", "workloads", *options.words])
         # The verdict is told first: a disk that is full by now does not swallow it.
@@ -543,6 +577,25 @@ def _validated(session: SparkSession, options: argparse.Namespace) -> tuple[int,
         if xml_file is not None:
             xml_file.write(junit(report))
     return (FINE if report["ok"] else VIOLATED), report
+
+
+def _expression_report(
+    session: SparkSession, options: argparse.Namespace, told: Any
+) -> dict[str, Any]:
+    from workloads.validate_expressions import validate_expressions  # noqa: PLC0415
+
+    claims = {
+        name: None if getattr(options, name) is None else place_of(getattr(options, name), session)
+        for name in _OF_EXPRESSIONS
+    }
+    return validate_expressions(
+        session,
+        place_of(options.expressions, session),
+        **claims,
+        notifications=options.notifications,
+        skip_bad=options.skip_bad,
+        told=told,
+    )
 
 
 def _watch(session: SparkSession, options: argparse.Namespace) -> int:
@@ -582,6 +635,24 @@ def _verdict(report: dict[str, Any], form: str) -> list[str]:
         return github_lines(report)
     bad = left_out(report["bad_rows"]) if report["bad_rows"]["count"] else []
     return [*bad, verdict_line(report)]
+
+
+def _experiment(session: SparkSession, options: argparse.Namespace) -> int:
+    from workloads.experiments.running import run_experiment, summary  # noqa: PLC0415
+
+    made = run_experiment(
+        session,
+        options.experiment,
+        place_of(options.out, session),
+        seed=options.seed,
+        replications=options.replications,
+        scale=options.scale,
+        overwrite=options.overwrite,
+    )
+    for line in summary(made):
+        _say(line)
+    _say(f"{counted(made['rows'], 'row')} and {len(made['figures'])} figures in {options.out}")
+    return FINE
 
 
 def _archive(_session: SparkSession | None, options: argparse.Namespace) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -22,9 +23,23 @@ from workloads.rows import TYPED, columns_agree_with, parse_rows, typed_attribut
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
 
-__all__ = ["BadRows", "SnapshotFiles", "Workload", "read_snapshot", "read_workload", "typed"]
+__all__ = [
+    "EXPRESSIONS",
+    "FILTERS",
+    "BadRows",
+    "SnapshotFiles",
+    "Workload",
+    "given_snapshot",
+    "given_workload",
+    "read_snapshot",
+    "read_workload",
+    "typed",
+]
 
 WORKLOAD_FORMAT: Final = "posetlib-workload"
+#: What the filters of a workload may be, as its header says under "language".
+FILTERS: Final = "filters"
+EXPRESSIONS: Final = "expressions"
 SNAPSHOT_FORMAT: Final = "posetlib-snapshot"
 _SAMPLES: Final = 5
 
@@ -49,44 +64,146 @@ _LISTS: Final = {"array<string>": "array<string>"}
 _Kinds: TypeAlias = Mapping[str, str]
 
 
-@dataclass
-class Workload:
-    """Filters with an interface each, and what the file beside them says; the rest if asked for."""
+_FILTER_COLUMNS: Final[Mapping[str, _Kinds]] = {
+    "id": _INTEGERS, "filter": _STRINGS, "interface": _STRINGS
+}  # fmt: skip
+_NOTIFICATION_COLUMNS: Final[Mapping[str, _Kinds]] = {"id": _INTEGERS, "notification": _STRINGS}
+_OPERATION_COLUMNS: Final[Mapping[str, _Kinds]] = {
+    "sequence": _INTEGERS, "operation": _STRINGS, **_FILTER_COLUMNS
+}  # fmt: skip
+_NODE_COLUMNS: Final[Mapping[str, _Kinds]] = {
+    "id": _INTEGERS, "filter": _STRINGS, "interfaces": _LISTS
+}  # fmt: skip
+_EDGE_COLUMNS: Final[Mapping[str, _Kinds]] = {"parent": _INTEGERS, "child": _INTEGERS}
+#: Rows that nobody has written are taken to have as many bytes each.
+_BYTES_OF_A_ROW: Final = 100
 
-    session: SparkSession
-    place: Place
+
+class Workload(ABC):
+    """Filters with an interface each, and what is said beside them; the rest if asked for."""
+
+    #: Where it is, in a sentence, and in a report; None if it is in no file.
+    told: str
+    path: str | None
     header: dict[str, Any]
     filters: DataFrame
     types: TypeHierarchy | None
 
+    @property
+    def language(self) -> str:
+        """What the texts of the filters are: filters, or expressions; InputError otherwise."""
+        language = self.header.get("language", FILTERS)
+        if language not in (FILTERS, EXPRESSIONS):
+            raise InputError(
+                f'"language" in workload.json is {FILTERS} or {EXPRESSIONS}, not {language!r}'
+            )
+        return str(language)
+
+    @property
+    @abstractmethod
+    def notifications(self) -> DataFrame | None:
+        """The notifications, if there are any."""
+
+    @property
+    @abstractmethod
+    def has_operations(self) -> bool:
+        """Whether there are operations."""
+
+    @property
+    @abstractmethod
+    def operations(self) -> DataFrame:
+        """The operations in sequence; InputError if there are none."""
+
+    @abstractmethod
+    def bytes_of(self, name: str) -> int:
+        """Return how large the ``filters`` or ``operations`` are, about."""
+
+
+class WorkloadFiles(Workload):
+    """A workload on a disk."""
+
+    def __init__(self, session: SparkSession, place: Place, header: dict[str, Any]) -> None:
+        self._session = session
+        self._place = place
+        self.told = f"the workload at {place.path}"
+        self.path = place.absolute
+        self.header = header
+        self.types = read_types(header, "workload.json")
+        self.filters = self._rows("filters", _FILTER_COLUMNS)
+
     @cached_property
     def notifications(self) -> DataFrame | None:
         """The notifications, if there are any."""
-        if not self.place.child("notifications").exists():
+        if not self._place.child("notifications").exists():
             return None
-        return self._rows("notifications", {"id": _INTEGERS, "notification": _STRINGS})
+        return self._rows("notifications", _NOTIFICATION_COLUMNS)
 
     @cached_property
     def has_operations(self) -> bool:
         """Whether there are operations."""
-        return self.place.child("operations").exists()
+        return self._place.child("operations").exists()
 
     @cached_property
     def operations(self) -> DataFrame:
         """The operations in sequence; InputError if there are none."""
-        return self._rows(
-            "operations",
-            {
-                "sequence": _INTEGERS,
-                "operation": _STRINGS,
-                "id": _INTEGERS,
-                "filter": _STRINGS,
-                "interface": _STRINGS,
-            },
-        )
+        return self._rows("operations", _OPERATION_COLUMNS)
+
+    @cached_property
+    def advertisements(self) -> DataFrame | None:
+        """The advertisements of a workload of expressions, if there are any."""
+        if not self._place.child("advertisements").exists():
+            return None
+        return self._rows("advertisements", _FILTER_COLUMNS)
+
+    def bytes_of(self, name: str) -> int:
+        """Return the bytes of the files."""
+        return self._place.child(name).size()
 
     def _rows(self, name: str, columns: Mapping[str, _Kinds]) -> DataFrame:
-        return _parquet(self.session, self.place.child(name), f"the workload's {name}", columns)
+        return _parquet(self._session, self._place.child(name), f"the workload's {name}", columns)
+
+
+class GivenWorkload(Workload):
+    """A workload of rows that somebody has."""
+
+    def __init__(
+        self,
+        filters: DataFrame,
+        notifications: DataFrame | None,
+        operations: DataFrame | None,
+        types: TypeHierarchy | None,
+    ) -> None:
+        self.told = "the workload"
+        self.path = None
+        self.header = {}
+        self.types = types
+        self.filters = _chosen(filters, "the workload's filters", _FILTER_COLUMNS)
+        self._notifications = notifications
+        self._operations = operations
+
+    @cached_property
+    def notifications(self) -> DataFrame | None:
+        """The notifications, if there are any."""
+        if self._notifications is None or self._notifications.isEmpty():
+            return None
+        return _chosen(self._notifications, "the notifications", _NOTIFICATION_COLUMNS)
+
+    @property
+    def has_operations(self) -> bool:
+        """Whether there are operations."""
+        return self._operations is not None
+
+    @cached_property
+    def operations(self) -> DataFrame:
+        """The operations in sequence; InputError if there are none."""
+        if self._operations is None:
+            raise InputError("the workload has no operations")
+        return _chosen(self._operations, "the workload's operations", _OPERATION_COLUMNS)
+
+    def bytes_of(self, name: str) -> int:
+        """Return about how large the rows are."""
+        rows = self.filters if name == "filters" else self.operations
+        return rows.count() * _BYTES_OF_A_ROW
 
 
 @dataclass
@@ -99,8 +216,10 @@ class SnapshotFiles:
     types: TypeHierarchy | None
     nodes: DataFrame
     edges: DataFrame
-    #: The bytes of the nodes' files.
+    #: The bytes of the nodes, about.
     size: int
+    #: Where it is, for a report; None if it is in no file.
+    path: str | None = None
     #: The merged root set that lies beside the table, if there is one.
     merged: MergedFile | None = None
 
@@ -114,13 +233,42 @@ def read_workload(session: SparkSession, place: Place) -> Workload:
         if place.child("workload.json").exists()
         else {}
     )
-    filters = _parquet(
-        session,
-        place.child("filters"),
-        "the workload's filters",
-        {"id": _INTEGERS, "filter": _STRINGS, "interface": _STRINGS},
-    )
-    return Workload(session, place, header, filters, read_types(header, "workload.json"))
+    return WorkloadFiles(session, place, header)
+
+
+def read_claims(session: SparkSession, place: Place, what: str, *, matches: bool) -> DataFrame:
+    """Read what is said of expressions: id and filter, or id and interfaces of ``match``."""
+    columns: Mapping[str, _Kinds] = {
+        "id": _INTEGERS, **({"interfaces": _LISTS} if matches else {"filter": _STRINGS})
+    }  # fmt: skip
+    return _parquet(session, place, what, columns)
+
+
+def given_workload(
+    filters: DataFrame,
+    notifications: DataFrame | None,
+    operations: DataFrame | None,
+    types: TypeHierarchy | None,
+) -> Workload:
+    """Return rows as a workload; InputError if they lack a column."""
+    return GivenWorkload(filters, notifications, operations, types)
+
+
+def given_snapshot(
+    nodes: DataFrame,
+    edges: DataFrame,
+    structure: str,
+    *,
+    local: bool,
+    types: TypeHierarchy | None,
+    after_operations: bool,
+) -> SnapshotFiles:
+    """Return rows as a snapshot; InputError if they lack a column."""
+    _known_structure(structure)
+    nodes = _chosen(nodes, "the nodes", _NODE_COLUMNS, {"index": _LISTS})
+    size = nodes.count() * _BYTES_OF_A_ROW
+    edges = _chosen(edges, "the edges", _EDGE_COLUMNS)
+    return SnapshotFiles(structure, local, after_operations, types, nodes, edges, size)
 
 
 def read_snapshot(session: SparkSession, place: Place) -> SnapshotFiles:
@@ -132,10 +280,7 @@ def read_snapshot(session: SparkSession, place: Place) -> SnapshotFiles:
         raise InputError(f"the format is {header.get('format')!r}, not {SNAPSHOT_FORMAT!r}")
     if header.get("version") != 1 or isinstance(header.get("version"), bool):
         raise InputError(f"the version is {header.get('version')!r}; version 1 can be read")
-    structure = header.get("structure")
-    if structure not in structure_names():
-        known = ", ".join(structure_names())
-        raise InputError(f"unknown structure {structure!r}; known are {known}")
+    structure = _known_structure(header.get("structure"))
     local = header.get("local", False)
     if not isinstance(local, bool):
         raise InputError(f'"local" in snapshot.json is true or false, not {local!r}')
@@ -143,20 +288,23 @@ def read_snapshot(session: SparkSession, place: Place) -> SnapshotFiles:
         session,
         place.child("nodes"),
         "the snapshot's nodes",
-        {"id": _INTEGERS, "filter": _STRINGS, "interfaces": _LISTS},
+        _NODE_COLUMNS,
         {"index": _LISTS},
     )
-    edges = _parquet(
-        session,
-        place.child("edges"),
-        "the snapshot's edges",
-        {"parent": _INTEGERS, "child": _INTEGERS},
-    )
+    edges = _parquet(session, place.child("edges"), "the snapshot's edges", _EDGE_COLUMNS)
     after = bool(header.get("operations", False))
     types = read_types(header, "snapshot.json")
     size = place.child("nodes").size()
     merged = _read_merged(place.child("merged.json"))
-    return SnapshotFiles(structure, local, after, types, nodes, edges, size, merged)
+    path = place.absolute
+    return SnapshotFiles(structure, local, after, types, nodes, edges, size, path, merged)
+
+
+def _known_structure(structure: object) -> str:
+    if not isinstance(structure, str) or structure not in structure_names():
+        known = ", ".join(structure_names())
+        raise InputError(f"unknown structure {structure!r}; known are {known}")
+    return structure
 
 
 def _read_merged(place: Place) -> MergedFile | None:
@@ -193,17 +341,32 @@ def _parquet(
     columns: Mapping[str, _Kinds],
     optional: Mapping[str, _Kinds] | None = None,
 ) -> DataFrame:
-    """Return the columns that are asked for, typed ones beside them, and none that is foreign."""
-    from py4j.protocol import Py4JError  # type: ignore[import-untyped]  # noqa: PLC0415
+    """Return the rows of a folder, as ``_chosen`` does; InputError if there is none."""
     from pyspark.errors import PySparkException  # noqa: PLC0415
 
     if not place.exists():
         raise InputError(f"{what}: there is no {place.path}")
     try:
         found = parquet_at(session, place)
-    except (Py4JError, PySparkException) as error:
+        # A client of Spark Connect comes to the files only now.
+        _ = found.columns
+    except InputError:
+        raise
+    except Exception as error:
+        if not isinstance(error, PySparkException) and "py4j" not in type(error).__module__:
+            raise
         reason = cause_of(error)
         raise InputError(f"{what}: {place.path} has no Parquet to read: {reason}") from error
+    return _chosen(found, what, columns, optional)
+
+
+def _chosen(
+    found: DataFrame,
+    what: str,
+    columns: Mapping[str, _Kinds],
+    optional: Mapping[str, _Kinds] | None = None,
+) -> DataFrame:
+    """Return the columns that are asked for, typed ones beside them, and none that is foreign."""
     there = {name: kinds for name, kinds in (optional or {}).items() if name in found.columns}
     # A column without any value may be of any type: it says nothing.
     there = {name: kinds for name, kinds in there.items() if dict(found.dtypes)[name] != "void"}

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from workloads.errors import InputError
+from workloads.session import is_remote
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -42,7 +43,8 @@ _SCHEME: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):")
 _UNREADABLE: Final = re.compile(r"[\\:\x00-\x1f\x7f]")
 #: What the jobs leave in a folder of their own: nothing else is ever overwritten.
 _MARKS: Final = (
-    "workload.json", "snapshot.json", "_cover.json", "_match.json", "_violations.json"
+    "workload.json", "snapshot.json", "_cover.json", "_match.json", "_violations.json",
+    "experiment.json",
 )  # fmt: skip
 #: A hidden folder of another machine's job is given up after so many seconds: a week.
 _ABANDONED: Final = 7 * 24 * 3600.0
@@ -317,7 +319,11 @@ def place_of(path: str, session: SparkSession) -> Place:
     """Return a place by its path, or by an address with a scheme such as hdfs."""
     if not path:
         raise InputError("a path is needed, not an empty text")
-    return Place(path) if is_local(path) else _HadoopPlace(path, session)
+    if is_local(path):
+        return Place(path)
+    if is_remote(session):
+        raise InputError(f"{path}: over Spark Connect only paths on a shared disk can be used")
+    return _HadoopPlace(path, session)
 
 
 def is_local(path: str) -> bool:

@@ -25,7 +25,7 @@ from workloads.shares import parallelism
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["filters_of", "generate", "notifications_of"]
+__all__ = ["filters_of", "generate", "made_rows", "notifications_of", "operations_rows"]
 
 #: The rows of a part: at least, where there are idle cores; and at most, so that one sees progress.
 _FEWEST: Final = 10_000
@@ -41,7 +41,6 @@ def generate(
     overwrite: bool = False,
 ) -> dict[str, Any]:
     """Write a workload; the same parameters give the same rows, however they are divided."""
-    made = partial(_made, session, parameters, partitions)
     with new_output(out, overwrite=overwrite) as place:
         filters = filters_of(session, parameters, partitions)
         filters.write.parquet(place.child("filters").path)
@@ -49,11 +48,7 @@ def generate(
             told = notifications_of(session, parameters, partitions)
             told.write.parquet(place.child("notifications").path)
         if parameters.operations:
-            rows = parameters.filters + 2 * parameters.operations
-            done = made(_operations, parameters.interfaces, rows)
-            # As many ranges as parts, so that the files in their order are the sequence in its.
-            parts = partitions or _parts(session, rows)
-            done = done.repartitionByRange(parts, "sequence").sortWithinPartitions("sequence")
+            done = operations_rows(session, parameters, partitions)
             done.write.parquet(place.child("operations").path)
         header = {
             "format": WORKLOAD_FORMAT,
@@ -67,17 +62,26 @@ def generate(
 
 def filters_of(session: SparkSession, p: Parameters, partitions: int | None) -> DataFrame:
     """Return the filters of a workload, with typed columns."""
-    return typed_for_text(_made(session, p, partitions, _filters, p.filters))
+    return typed_for_text(made_rows(session, p, partitions, _filters, p.filters))
 
 
 def notifications_of(session: SparkSession, p: Parameters, partitions: int | None) -> DataFrame:
     """Return the notifications of a workload."""
-    return _made(session, p, partitions, _notifications, p.notifications)
+    return made_rows(session, p, partitions, _notifications, p.notifications)
 
 
-def _made(
+def operations_rows(session: SparkSession, p: Parameters, partitions: int | None) -> DataFrame:
+    """Return the operations of a workload, in their order."""
+    rows = p.filters + 2 * p.operations
+    done = made_rows(session, p, partitions, _operations, p.interfaces, rows)
+    # As many ranges as parts, so that the files in their order are the sequence in its.
+    parts = partitions or _parts(session, rows)
+    return done.repartitionByRange(parts, "sequence").sortWithinPartitions("sequence")
+
+
+def made_rows(
     session: SparkSession,
-    parameters: Parameters,
+    parameters: Any,
     partitions: int | None,
     make: Any,
     count: int,
@@ -102,7 +106,7 @@ def _parts(session: SparkSession, rows: int) -> int:
 
 
 def _each(
-    batches: Iterator[pa.RecordBatch], make: Any, parameters: Parameters
+    batches: Iterator[pa.RecordBatch], make: Any, parameters: Any
 ) -> Iterator[pa.RecordBatch]:
     for batch in batches:
         yield make(parameters, np.asarray(batch.column("id")))

@@ -7,8 +7,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
-from workloads.datasets import BadRows, Workload, parquet_at, read_workload, typed
+from workloads.datasets import EXPRESSIONS, BadRows, Workload, parquet_at, read_workload, typed
 from workloads.errors import InputError
+from workloads.expression_rows import readable_expressions
 from workloads.files import Place, new_output, require_apart, write_json
 
 if TYPE_CHECKING:
@@ -26,6 +27,8 @@ class Job:
     rows: DataFrame
     bad: BadRows
     place: Place
+    #: Whether the texts are expressions; then there are no typed columns.
+    expressions: bool = False
 
     def done(self, name: str, header: Mapping[str, Any]) -> dict[str, Any]:
         """Write the file that says what was made, and return what it says."""
@@ -48,15 +51,29 @@ def job_on(
     out: Place,
     *,
     operations: bool = False,
+    expressions: bool | None = False,
     **options: Unpack[Options],
 ) -> Iterator[Job]:
-    """Read a workload, and give what a job needs; what it writes becomes the output at the end."""
+    """Read a workload, and give what a job needs; what it writes becomes the output at the end.
+
+    ``expressions`` is None if the job takes expressions where the workload says that it has them,
+    True if it is to take all texts for expressions, and False if it cannot.
+    """
     skip_bad = options.get("skip_bad", False)
     require_apart(out, [workload])
     with new_output(out, overwrite=options.get("overwrite", False)) as place:
         read = read_workload(session, workload)
+        if expressions is False and read.language == EXPRESSIONS:
+            raise InputError(
+                f"{read.told} has expressions, which this job does not take; match does, and "
+                "validate --expressions"
+            )
         source = read.operations if operations else read.filters
         what = "the workload's operations" if operations else "the workload's filters"
+        if expressions or read.language == EXPRESSIONS:
+            rows, bad = readable_expressions(source, read.types, skip_bad=skip_bad)
+            yield Job(read, source, rows, bad, place, expressions=True)
+            return
         with typed(source, read.types, what, skip_bad=skip_bad) as (rows, bad):
             yield Job(read, source, rows, bad, place)
 

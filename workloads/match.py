@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Unpack
 
@@ -16,7 +16,10 @@ from posetlib.arrays.covering import minimal_by_group
 from posetlib.arrays.positions import Vocabulary, encode_notifications
 from posetlib.arrays.ranges import FilterRanges
 from posetlib.constraints.types import TypeHierarchy
+from posetlib.matching import BitmapMatcher, has_index
+from posetlib.models import read_notification
 from workloads.errors import InputError
+from workloads.expression_rows import expressions_of_task
 from workloads.files import Place
 from workloads.jobs import Options, job_on
 from workloads.rows import columns_of, regrouped, unpacked
@@ -31,25 +34,42 @@ __all__ = ["match", "matched"]
 _FILTERS: Final = 1 << 16
 _NOTIFICATIONS: Final = 4096
 _ANSWER: Final = "id long, interfaces array<string>"
+#: Characters of a notification that an error shows.
+_SHOWN: Final = 200
 
 
 def match(
-    session: SparkSession, workload: Place, out: Place, **options: Unpack[Options]
+    session: SparkSession,
+    workload: Place,
+    out: Place,
+    *,
+    expressions: bool | None = None,
+    **options: Unpack[Options],
 ) -> dict[str, Any]:
-    """Write the interfaces of each notification: its id, and their names in order."""
-    with job_on(session, workload, out, **options) as job:
+    """Write the interfaces of each notification: its id, and their names in order.
+
+    Texts are expressions if the workload says so, or if ``expressions`` does.
+    """
+    with job_on(session, workload, out, expressions=expressions or None, **options) as job:
         notifications = job.read.notifications
         if notifications is None:
             raise InputError(f"the workload at {workload.path} has no notifications to match")
-        answers = matched(job.rows, notifications, job.read.types)
+        answers = matched(job.rows, notifications, job.read.types, expressions=job.expressions)
         answers.write.mode("append").parquet(job.place.path)
         return job.done("_match.json", {})
 
 
-def matched(filters: DataFrame, notifications: DataFrame, types: TypeHierarchy | None) -> DataFrame:
+def matched(
+    filters: DataFrame,
+    notifications: DataFrame,
+    types: TypeHierarchy | None,
+    *,
+    expressions: bool = False,
+) -> DataFrame:
     """Return (id, interfaces) for each notification: every task has all of them, and some filters.
 
     A task holds its filters as columns, and goes through the notifications some thousand at a time.
+    Filters with paths are held in a matcher, which asks all paths at once; so are expressions.
     """
     from pyspark.sql import functions as f  # noqa: PLC0415
 
@@ -60,7 +80,9 @@ def matched(filters: DataFrame, notifications: DataFrame, types: TypeHierarchy |
         partial(_to_everyone, tasks=tasks), BLOCKS
     )
     both = blocks.withColumn("told", f.lit(False)).union(told.withColumn("told", f.lit(True)))
-    found = sent_to_tasks(both, len(tasks)).mapInArrow(partial(_matched, types=types), _ANSWER)
+    found = sent_to_tasks(both, len(tasks)).mapInArrow(
+        partial(_matched, types=types, expressions=expressions), _ANSWER
+    )
     lists = f.flatten(f.collect_list("interfaces"))
     return found.groupBy("id").agg(f.array_sort(f.array_distinct(lists)).alias("interfaces"))
 
@@ -80,21 +102,21 @@ def _to_everyone(batches: Iterator[pa.RecordBatch], tasks: list[int]) -> Iterato
 
 
 def read_notifications(texts: Sequence[str | None], ids: Sequence[int]) -> list[dict[str, Any]]:
-    """Return notifications from JSON; InputError names the first that is none."""
+    """Return notifications from text; InputError names the first that is none."""
     made = []
     for text, id_ in zip(texts, ids, strict=True):
         try:
-            one = json.loads(text or "")
-        except ValueError:
-            one = None
-        if not isinstance(one, dict):
-            raise InputError(f"the notification with id {id_} is no JSON object: {text!r}")
-        made.append(one)
+            made.append(read_notification(text or ""))
+        except ValueError as error:
+            shown = repr(text if text is None or len(text) <= _SHOWN else text[:_SHOWN] + "…")
+            raise InputError(
+                f"the notification with id {id_} cannot be read: {error}: {shown}"
+            ) from None
     return made
 
 
 def _matched(
-    batches: Iterator[pa.RecordBatch], types: TypeHierarchy | None
+    batches: Iterator[pa.RecordBatch], types: TypeHierarchy | None, *, expressions: bool
 ) -> Iterator[pa.RecordBatch]:
     """Match the filters of a task with all notifications."""
     blocks: list[pa.Table] = []
@@ -109,32 +131,59 @@ def _matched(
                 [rows.column("id").combine_chunks(), none], ["id", "interfaces"]
             )
         return
-    filters, codes, names = _read_filters(blocks, types)
+    mine = expressions_of_task(blocks, types) if expressions else _read_filters(blocks, types)
     for rows in told:
         ids = np.asarray(rows.column("id"))
         notifications = read_notifications(rows.column("notification").to_pylist(), ids.tolist())
-        points = encode_notifications(notifications, list(filters.lows), filters.vocabulary)
-        which, interfaces = interfaces_of(Audience(points), filters, codes)
+        which, interfaces = mine.wanted(notifications)
         offsets = np.searchsorted(which, np.arange(len(ids) + 1)).astype(np.int32)
-        wanted = names.take(pa.array(interfaces))
+        wanted = mine.names.take(pa.array(interfaces))
         yield pa.RecordBatch.from_arrays(
             [pa.array(ids), pa.ListArray.from_arrays(pa.array(offsets), wanted)],
             ["id", "interfaces"],
         )
 
 
-def _read_filters(
-    blocks: list[pa.Table], types: TypeHierarchy | None
-) -> tuple[FilterRanges, IntArray, pa.StringArray]:
-    """Return filters in order of their interfaces, without those that these do not need.
+@dataclass(frozen=True)
+class _Filters:
+    """The filters of a task: as arrays, and those that are matched through an index of a kind."""
 
-    The second value has the number of each filter's interface, the third the names of all.
-    """
+    ranges: FilterRanges
+    #: The number of the interface of each filter, in ascending order.
+    codes: IntArray
+    #: Filters with a constraint whose kind brings an index, such as paths; by interface.
+    matcher: BitmapMatcher
+    #: The names of interfaces by number.
+    names: pa.StringArray
+
+    def wanted(self, notifications: list[dict[str, Any]]) -> tuple[IntArray, IntArray]:
+        """Return the numbers of notifications and of interfaces that want them, in order."""
+        points = encode_notifications(notifications, list(self.ranges.lows), self.ranges.vocabulary)
+        which, interfaces = interfaces_of(Audience(points), self.ranges, self.codes)
+        if not len(self.matcher):
+            return which, interfaces
+        pairs = [
+            (at, interface)
+            for at, found in enumerate(self.matcher.match_many(notifications))
+            for interface in found
+        ]
+        asked = np.array(pairs, np.int64).reshape(-1, 2)
+        both = np.unique(np.concatenate([np.stack([which, interfaces], axis=1), asked]), axis=0)
+        return both[:, 0], both[:, 1]
+
+
+def _read_filters(blocks: list[pa.Table], types: TypeHierarchy | None) -> _Filters:
+    """Return filters in order of their interfaces, without those that these do not need."""
     rows = pa.concat_tables(blocks).combine_chunks()
     blocks.clear()
     names = rows.column("interface").combine_chunks().dictionary_encode()
     codes = np.asarray(names.indices).astype(np.int64)
     columns = columns_of(rows, Vocabulary(), types)
+    indexed = [row for row, each in columns.filters.items() if has_index(each)]
+    matcher = BitmapMatcher((columns.filters[row], int(codes[row])) for row in indexed)
+    if indexed:
+        others = np.setdiff1d(np.arange(len(codes)), indexed)
+        columns, codes = columns.take(others), codes[others]
     kept = minimal_by_group(columns, codes)
     kept = kept[np.argsort(codes[kept], kind="stable")]
-    return columns.take(kept), codes[kept], names.dictionary
+    return _Filters(columns.take(kept), codes[kept], matcher, names.dictionary)

@@ -109,7 +109,7 @@ def parse_rows(texts: Sequence[str | None], types: TypeHierarchy | None) -> Pars
     """Read texts once: ranges become columns, anything else is only found to be a filter.
 
     >>> parse_rows(["x in [1, 2]", "x != 3", "x in"], None).errors.to_pylist()[2]
-    'line 1, column 5: the text ends too early; expected (, [ or {'
+    'line 1, column 5: the text ends too early; expected (, [, a string or {'
     """
     plain: list[bool] = []
     ranges: list[list[tuple[str, dict[str, Any]]] | None] = []
@@ -204,6 +204,10 @@ def _ranges_of(one: Filter) -> dict[str, Simple] | None:
     """Return the ranges that a filter consists of, None if it is more, or more exact, than that."""
     found: dict[str, Simple] = {}
     for name, constraint in one.constraints.items():
+        value = constraint.single_value()
+        if isinstance(value, str):
+            found[name] = value
+            continue
         if not constraint.is_number_range:
             return None
         low, high = constraint.low, constraint.high

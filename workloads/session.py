@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 __all__ = [
     "BROADCAST_LIMIT",
     "Progress",
+    "is_remote",
     "kill_started",
     "open_session",
     "package_archive",
@@ -121,6 +122,11 @@ def open_session(
     finally:
         if java is not None:
             _started.remove(java)
+
+
+def is_remote(session: SparkSession) -> bool:
+    """Return whether a session is a client of Spark Connect: it has DataFrames only."""
+    return type(session).__module__.startswith("pyspark.sql.connect")
 
 
 def kill_started() -> None:

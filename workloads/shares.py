@@ -7,11 +7,12 @@ as blocks of Arrow, thousands of them as one value.
 
 from __future__ import annotations
 
+import pickle
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -29,9 +30,11 @@ __all__ = [
     "parallelism",
     "sent_to_tasks",
     "task_names",
+    "worked_apart",
     "worked_in_shares",
 ]
 
+T = TypeVar("T")
 #: Rows of a block, and blocks as rows.
 _BLOCK: Final = 1 << 16
 BLOCKS: Final = "tasks array<int>, rows binary"
@@ -160,6 +163,17 @@ def _hash(value: int) -> int:
     return state - (1 << 32) if state >> 31 else state
 
 
+def worked_apart(session: SparkSession, pieces: Sequence[Any], work: Callable[[Any], T]) -> list[T]:
+    """Return what a function makes of each of some pieces, one task for each piece.
+
+    What the function needs goes along with it, once to every worker.
+    """
+    rows = pa.table({"piece": [pickle.dumps(each) for each in pieces], "at": range(len(pieces))})
+    spread = session.createDataFrame(rows).repartitionByRange(len(pieces), "at")
+    found = spread.mapInArrow(partial(_each_piece, work=work), "at long, made binary")
+    return [pickle.loads(row["made"]) for row in found.orderBy("at").collect()]
+
+
 # -- in the workers --------------------------------------------------------------------------------
 
 
@@ -185,6 +199,15 @@ def block(tasks: list[int], rows: pa.Table) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays(
         [pa.array([tasks], kinds[0]), pa.array([packed(rows)], kinds[1])], ["tasks", "rows"]
     )
+
+
+def _each_piece(
+    batches: Iterator[pa.RecordBatch], work: Callable[[Any], Any]
+) -> Iterator[pa.RecordBatch]:
+    for batch in batches:
+        for row in batch.to_pylist():
+            made = pickle.dumps(work(pickle.loads(row["piece"])))
+            yield pa.RecordBatch.from_pydict({"at": [row["at"]], "made": [made]})
 
 
 def _worked(batches: Iterator[pa.RecordBatch], plan: _Plan, work: Work) -> Iterator[pa.RecordBatch]:

@@ -13,7 +13,7 @@ from posetlib.names import KEYWORDS
 
 __all__ = ["Simple", "read_filter", "simple_ranges"]
 
-_NUMBER: Final = r"(-?\d{1,15}(?:\.\d{1,20})?)"
+_NUMBER: Final = r"(-?\d{1,15}(?:\.\d{1,20})?(?:[eE][+-]?\d{1,2})?)"
 _RANGE_CLAUSE: Final = re.compile(rf"([A-Za-z]\w*) in ([\[(]){_NUMBER}, {_NUMBER}([\])])", re.ASCII)
 _EQUALITY: Final = re.compile(r'([A-Za-z]\w*) = "([^"\\\x00-\x1f]*)"', re.ASCII)
 _COMPARISON: Final = re.compile(rf"([A-Za-z]\w*) (<=|>=|<|>|=) {_NUMBER}", re.ASCII)
@@ -30,6 +30,8 @@ def simple_ranges(text: str) -> dict[str, Simple] | None:
 
     >>> simple_ranges("x in [2, 5) and y > 3")
     {'x': (2.0, 5.0, 2), 'y': (3.0, inf, 1)}
+    >>> simple_ranges('x in [2.9e-05, 5] and type = "T6"')
+    {'x': (2.9e-05, 5.0, 0), 'type': 'T6'}
     """
     found: dict[str, Simple] = {}
     for clause in text.split(" and "):

@@ -28,10 +28,11 @@ from workloads.checks_order import (
     sibling_pure,
 )
 from workloads.checks_sameness import distinct_filters
-from workloads.context import Context, open_context
-from workloads.datasets import read_snapshot, read_workload
+from workloads.context import Asked
+from workloads.datasets import SnapshotFiles, Workload, read_snapshot, read_workload
 from workloads.errors import InputError
-from workloads.files import Place, new_output, require_apart
+from workloads.files import Place, new_output, place_of, require_apart
+from workloads.opening import Opened, open_context
 from workloads.reports import (
     INVARIANT_NAMES,
     REPORT_FORMAT,
@@ -50,7 +51,7 @@ if TYPE_CHECKING:
 __all__ = ["INVARIANTS", "asked_for", "validate"]
 
 #: Every invariant by its name, in the order of the report.
-INVARIANTS: Final[dict[str, Callable[[Context], Outcome]]] = dict(
+INVARIANTS: Final[dict[str, Callable[[Opened], Outcome]]] = dict(
     zip(
         INVARIANT_NAMES,
         (
@@ -106,10 +107,10 @@ def asked_for(only: Iterable[str] | None, skip: Iterable[str] | None) -> list[st
 
 def validate(
     session: SparkSession,
-    snapshot: Place,
-    workload: Place | None = None,
+    snapshot: SnapshotFiles | Place,
+    workload: Workload | Place | None = None,
     *,
-    against: Place | None = None,
+    against: SnapshotFiles | Place | None = None,
     double_forest: Place | None = None,
     neighbours: list[str] | None = None,
     notifications: int = 1000,
@@ -129,22 +130,26 @@ def validate(
     start = time.perf_counter()
     started = datetime.now(UTC)
     chosen = asked_for(only, skip)
-    inputs = [each for each in (snapshot, workload, against, double_forest) if each is not None]
+    snapshot, workload, against = _read(session, snapshot, workload, against)
+    paths = {
+        name: None if each is None else each.path
+        for name, each in (("snapshot", snapshot), ("workload", workload), ("against", against))
+    }
     if violations is not None:
-        require_apart(violations, inputs)
+        inputs = [place_of(path, session) for path in paths.values() if path is not None]
+        require_apart(violations, inputs if double_forest is None else [*inputs, double_forest])
     entries = []
     found: dict[str, Outcome] = {}
-    with open_context(
-        session,
-        read_snapshot(session, snapshot),
-        None if workload is None else read_workload(session, workload),
-        None if against is None else read_snapshot(session, against),
+    asked = Asked(
+        workload,
+        against,
         neighbours=neighbours,
         notifications=notifications,
         skip_bad=skip_bad,
         limit=broadcast_limit,
         shown=WITNESSES if violations is None else MOST_VIOLATIONS,
-    ) as context:
+    )
+    with open_context(session, snapshot, asked) as context:
         context.require_known_neighbours()
         pairs = bool({"entries-served", "entries-asked"} & set(chosen))
         require_related(context, entries=pairs)
@@ -175,9 +180,7 @@ def validate(
         "tool": tool_version(),
         "ok": all(each["verdict"] != "violated" for each in entries),
         "complete": len(chosen) == len(INVARIANTS),
-        "snapshot": snapshot.absolute,
-        **({} if workload is None else {"workload": workload.absolute}),
-        **({} if against is None else {"against": against.absolute}),
+        **{name: path for name, path in paths.items() if name == "snapshot" or path is not None},
         **({} if double_forest is None else {"double_forest": double_forest.absolute}),
         "structure": context.structure,
         "nodes": context.node_count,
@@ -197,6 +200,20 @@ def validate(
         "bad_rows": context.bad.to_dict(),
         "invariants": entries,
     }
+
+
+def _read(
+    session: SparkSession,
+    snapshot: SnapshotFiles | Place,
+    workload: Workload | Place | None,
+    against: SnapshotFiles | Place | None,
+) -> tuple[SnapshotFiles, Workload | None, SnapshotFiles | None]:
+    """Return tables and a workload, read where they are on a disk."""
+    return (
+        read_snapshot(session, snapshot) if isinstance(snapshot, Place) else snapshot,
+        read_workload(session, workload) if isinstance(workload, Place) else workload,
+        read_snapshot(session, against) if isinstance(against, Place) else against,
+    )
 
 
 def _application(session: SparkSession) -> str | None:

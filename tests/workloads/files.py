@@ -9,6 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from posetlib import notification_text
 from posetlib.tables.snapshot import Snapshot
 
 
@@ -34,10 +35,16 @@ def write_notifications(folder: Path, notifications: list[Any]) -> None:
     table = pa.table(
         {
             "id": pa.array(range(len(notifications)), pa.int64()),
-            "notification": pa.array([json.dumps(each) for each in notifications], pa.string()),
+            "notification": pa.array([_written(each) for each in notifications], pa.string()),
         }
     )
     pq.write_table(table, folder / "notifications" / "part-0.parquet")
+
+
+def _written(notification: Any) -> str:
+    if isinstance(notification, dict):
+        return notification_text(notification)
+    return json.dumps(notification)
 
 
 def write_snapshot(folder: Path, snapshot: Snapshot) -> Path:

@@ -126,7 +126,8 @@ def test_bad_input_is_one_sentence_and_status_2(
     assert status == 2
     assert sentence in err
     assert out == ""
-    assert err.count("\n") == 1
+    # On a busy machine Spark's progress may have come before it.
+    assert len([line for line in err.splitlines() if ": stage " not in line]) == 1
     assert "Traceback" not in err
     assert sorted(tmp_path.iterdir()) == before
 

@@ -19,6 +19,7 @@ from workloads.errors import InputError
 from workloads.files import Place
 from workloads.generate import generate
 from workloads.match import match
+from workloads.rows import columns_agree_with
 from workloads.validate import validate
 
 if TYPE_CHECKING:
@@ -100,6 +101,22 @@ def test_a_text_that_is_changed_is_seen_and_takes_effect(
     assert found["violations"] == 2
     assert [each.get("row") for each in found["witnesses"]] == [None, 7]
     assert found["checked"] == report["nodes"] + P.filters
+
+
+@pytest.mark.parametrize(
+    ("text", "agree"),
+    [
+        ('type = "T6" and x in [2.9e-05, 21.5]', True),
+        ('type = "T6" and x in [0.000029, 21.5]', True),
+        ('x in [2.9e-05, 21.5] and type in {"T6"}', True),
+        ('type = "T6" and x in [2.9e-04, 21.5]', False),
+        ('type = "T6" and x in [2.9e-05, 2.15E1]', True),
+    ],
+)
+def test_columns_agree_however_numbers_are_written(text: str, agree: bool) -> None:
+    columns = {"filter": [text], "lo_x": [2.9e-05], "hi_x": [21.5], "type": ["T6"]}
+    agrees, errors = columns_agree_with(pa.RecordBatch.from_pydict(columns), [text], None)
+    assert (agrees.to_pylist(), errors.to_pylist()) == ([agree], [None])
 
 
 # -- sessions that are used again ------------------------------------------------------------------

@@ -593,8 +593,10 @@ def test_the_mechanisms_are_those_of_the_library(
     spark: SparkSession, tmp_path: Path, structure: str, given: list[str] | None
 ) -> None:
     from workloads.checks_forwards import _as_set, _naive, _own, _sole_holders
-    from workloads.context import open_context
+    from workloads.context import Asked
     from workloads.datasets import read_snapshot
+    from workloads.near import NearContext
+    from workloads.opening import open_context
 
     p = Parameters(filters=150, seed=8, interfaces=5, decimals=0)
     columns = generated_filters(p, np.arange(150))
@@ -604,10 +606,9 @@ def test_the_mechanisms_are_those_of_the_library(
     snapshot = table(structure, pairs)
     folder = write_snapshot(tmp_path / "s", snapshot)
     restored = snapshot.restore()
-    with open_context(
-        spark, read_snapshot(spark, Place(str(folder))), None, None,
-        neighbours=given, notifications=1, skip_bad=False, limit=1 << 28,
-    ) as context:  # fmt: skip
+    read = read_snapshot(spark, Place(str(folder)))
+    with open_context(spark, read, Asked(neighbours=given, notifications=1)) as context:
+        assert isinstance(context, NearContext)
         everyone = context.names if given is None else given
         holders = _sole_holders(context, frozenset(everyone))
         made = ((_naive(context, holders), "naive"), (_own(context, holders), None))

@@ -1,0 +1,86 @@
+"""How much is compared in tables that are broken: counted, and growing with the nodes alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from posetlib.arrays.covering import Block
+from posetlib.arrays.edges import Outline
+from tests.workloads.files import write_rows
+from workloads.blocks import Filters
+from workloads.checks_interfaces import minimum_interface
+from workloads.checks_order import roots_minimal_cover
+from workloads.context import Asked
+from workloads.datasets import read_snapshot
+from workloads.files import Place
+from workloads.opening import open_context
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+pytestmark = pytest.mark.needs("java")
+
+
+def broken(count: int, how: str) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Return a forest of nested ranges, in which every interface is held twice, and break it."""
+    nodes, edges = [], []
+    low, high = [0.0] * count, [0.0] * count
+    high[0] = 1.0
+    for node in range(count):
+        if node:
+            parent, place = (node - 1) // 4, (node - 1) % 4
+            width = (high[parent] - low[parent]) / 5
+            low[node] = low[parent] + place * width + width / 8
+            high[node] = low[node] + width
+            if how != "lost edges" or node % 3:
+                edges.append({"parent": parent, "child": node})
+        nodes.append({"id": node, "filter": f"x in [{low[node]!r}, {high[node]!r}]",
+                      "interfaces": [f"I{node % (count // 2)}"], "index": None})  # fmt: skip
+    if how == "leaf to root":
+        edges.append({"parent": count - 1, "child": 0})
+    return nodes, edges
+
+
+def counted(
+    spark: SparkSession, folder: Path, count: int, how: str, patch: pytest.MonkeyPatch
+) -> dict[str, int]:
+    """Return how many pairs of filters are compared, and how many words travel along edges."""
+    header = {"format": "posetlib-snapshot", "version": 1, "structure": "pf"}
+    write_rows(folder, header, *broken(count, how))
+    work = {"pairs": 0, "words": 0}
+    covered, gathered = Block.covered, Outline.gathered_above
+
+    def comparing(self: Block, others: Any, rows: Any) -> Any:
+        work["pairs"] += self.count * len(rows)
+        return covered(self, others, rows)
+
+    def travelling(self: Outline, own: Any) -> Any:
+        work["words"] += len(self.parents) * own.shape[1]
+        return gathered(self, own)
+
+    read = read_snapshot(spark, Place(str(folder)))
+    with patch.context() as changed, open_context(spark, read, Asked()) as context:
+        # All in this process, where it can be counted.
+        changed.setattr(Filters, "is_here", lambda *_: True)
+        changed.setattr(Block, "covered", comparing)
+        changed.setattr(Outline, "gathered_above", travelling)
+        found = roots_minimal_cover(context)
+        minimum_interface(context)
+    if how == "lost edges":
+        assert found.violations == sum(1 for node in range(1, count) if node % 3 == 0)
+    return work
+
+
+@pytest.mark.parametrize("how", ["lost edges", "leaf to root"])
+def test_work_on_broken_tables_grows_with_their_nodes(
+    spark: SparkSession, tmp_path: Path, how: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    small, large = 8_000, 64_000
+    first = counted(spark, tmp_path / "s", small, how, monkeypatch)
+    last = counted(spark, tmp_path / "l", large, how, monkeypatch)
+    for name, work in last.items():
+        # Eight times as many nodes: eight times the work, and some more; the square is 64 times.
+        assert work <= 16 * max(first[name], small)
