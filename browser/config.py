@@ -15,26 +15,34 @@ class Limits:
     #: Bytes of one upload, all its files together.
     upload_bytes: int = 8 << 20
     #: Operations of one trace: filters of a workload, nodes of a snapshot.
-    steps: int = 5_000
+    steps: int = 120_000
     #: Filters read from a workload directory.
-    workload_filters: int = 2_000
+    workload_filters: int = 12_000
     #: Filters and edges in one drawing; past either, the lower levels are folded.
-    drawn_nodes: int = 2_000
-    drawn_edges: int = 12_000
+    drawn_nodes: int = 12_000
+    drawn_edges: int = 50_000
+    #: Filters up to which each is an element of Cytoscape; more are painted by the page's script.
+    element_nodes: int = 600
     #: Filters up to which each is drawn with its text.
     labelled_nodes: int = 150
+    #: Filters past which a table is shown around one filter unasked, and how many are near it.
+    whole_nodes: int = 80
+    near_nodes: int = 40
     #: Characters of one filter, and of all filters of a source: reading them takes seconds.
     filter_chars: int = 20_000
-    text_chars: int = 2 << 20
+    text_chars: int = 6 << 20
     #: Names in one hierarchy of types, all of whose pairs are looked at.
     types: int = 500
     #: Bytes that the Parquet parts of one upload may unpack to.
     unpacked_bytes: int = 64 << 20
-    #: Rows of one page of a list.
+    #: Rows of one window of a list, and of a list that is sent whole.
     rows: int = 100
+    listed: int = 2_000
     #: Bytes of documents, and number of traces, that are kept for all users together.
     document_bytes: int = 128 << 20
     stories: int = 16
+    #: Operations of a trace that counts as one: a longer one takes the room of several.
+    story_steps: int = 20_000
     #: Of the run of a network: characters, brokers, clients, operations, messages over links.
     script_chars: int = 100_000
     brokers: int = 60

@@ -36,8 +36,7 @@ def detail(story: Story, frame: Frame, number: int, neighbours: Sequence[str]) -
     graph = frame.graph
     if number not in graph.nodes:
         return Detail(present=False, why=_why_absent(story, frame, item))
-    table = frame.table()
-    forwards = pl.forwards_sets(table, neighbours).get(item, frozenset())
+    forwards = pl.forwards_sets(frame.shared_table, neighbours, of=[item]).get(item, frozenset())
     parents = tuple(graph.parents[number])
     return Detail(
         present=True,

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import posetlib as pl
 from browser.config import Config, Limits
+from browser.edge_index import EdgeIndex, edge_index
 from browser.graph import Graph, Node
 from browser.sources import Source, SourceError, read_filter, read_row, read_types
 from posetlib.tables import Operation
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Report",
+    "experiments",
     "history",
     "neighbourhood",
     "numbers_of",
@@ -197,7 +199,7 @@ def _files(config: Config) -> Iterator[tuple[str, Path]]:
 
 
 #: Directories of rows, which hold nothing else.
-_ROWS: Final = frozenset({"nodes", "edges", "filters", "notifications", "operations"})
+_ROWS: Final = frozenset({"nodes", "edges", "filters", "notifications", "operations", "rows"})
 
 
 def reports(config: Config) -> list[Report]:
@@ -236,6 +238,53 @@ def history(config: Config) -> list[dict[str, Any]]:
             if is_validation(entry):
                 found.append(entry)
     return sorted(found, key=lambda entry: entry["finished"])
+
+
+def experiments(config: Config) -> list[dict[str, Any]]:
+    """Return the experiments that the job of this name wrote, by the names of their folders."""
+    found = []
+    for name, path in _files(config):
+        if path.name != "experiment.json":
+            continue
+        try:
+            content = _json(path, config.limits)
+        except SourceError:
+            continue
+        if is_experiment(content):
+            found.append({**content, "folder": str(Path(name).parent)})
+    return found
+
+
+def is_experiment(content: object) -> bool:
+    """Return whether a JSON value is an ``experiment.json`` that can be plotted."""
+    if not isinstance(content, dict) or content.get("format") != "posetlib-experiment":
+        return False
+    texts, figures = (content.get("name"), content.get("title")), content.get("figures")
+    return (
+        content.get("version") == 1
+        and all(isinstance(each, str) for each in texts)
+        and isinstance(figures, list)
+        and all(map(_is_figure, figures))
+    )
+
+
+def _is_figure(figure: object) -> bool:
+    return (
+        isinstance(figure, dict)
+        and all(isinstance(figure.get(k), str) for k in ("title", "x", "y", "says", "statement"))
+        and isinstance(figure.get("agrees"), bool)
+        and isinstance(figure.get("lines"), dict)
+        and all(
+            isinstance(line, list)
+            and all(
+                isinstance(point, list)
+                and len(point) == 3
+                and all(isinstance(n, int | float) and not isinstance(n, bool) for n in point)
+                for point in line
+            )
+            for line in figure["lines"].values()
+        )
+    )
 
 
 def is_validation(entry: object) -> bool:
@@ -353,7 +402,7 @@ def neighbourhood(
 ) -> tuple[Graph, tuple[int, ...]]:
     """Return nodes of a table on disk with the parents and children of each, and those found.
 
-    Reads no more than these rows, so that a table of millions will do.
+    Reads no more than these rows, and the edges once, so that a table of millions will do.
     """
     import pyarrow as pa  # noqa: PLC0415 - heavy, and only some need it
     import pyarrow.compute as pc  # type: ignore[import-untyped, unused-ignore]  # noqa: PLC0415
@@ -361,27 +410,16 @@ def neighbourhood(
 
     most = limits.labelled_nodes
     try:
-        edges = ds.dataset(folder / "edges", format="parquet")
-        wanted = pa.array(list(numbers), pa.int64())
-        near = edges.to_table(
-            columns=["parent", "child"],
-            filter=pc.field("parent").isin(wanted) | pc.field("child").isin(wanted),
-        )
-        parents, children = (near.column(each).to_pylist() for each in ("parent", "child"))
+        index = edge_index(folder)
         kept = dict.fromkeys(numbers)
-        for parent, child in zip(parents, children, strict=True):
-            for each in (parent, child):
-                if len(kept) < most:
-                    kept.setdefault(each)
+        for each in (*index.parents(numbers), *index.children(numbers)):
+            if len(kept) < most:
+                kept.setdefault(each)
         nodes = ds.dataset(folder / "nodes", format="parquet").to_table(
             columns=["id", "filter", "interfaces"],
             filter=pc.field("id").isin(pa.array(list(kept), pa.int64())),
         )
-        among = edges.to_table(
-            columns=["parent", "child"],
-            filter=pc.field("parent").isin(pa.array(list(kept), pa.int64()))
-            & pc.field("child").isin(pa.array(list(kept), pa.int64())),
-        )
+        pairs = index.among(list(kept))
     except (pa.ArrowException, OSError, ValueError, TypeError) as error:
         raise SourceError(f"the table {folder.name} cannot be read: {error}") from None
     columns = (nodes.column(each).to_pylist() for each in ("id", "filter", "interfaces"))
@@ -389,7 +427,6 @@ def neighbourhood(
         id_: Node(id_, str(text), tuple(map(str, names or ())))
         for id_, text, names in sorted(zip(*columns, strict=True), key=lambda row: row[0])
     }
-    pairs = zip(among.column("parent").to_pylist(), among.column("child").to_pylist(), strict=True)
     links = tuple(pair for pair in pairs if pair[0] in made and pair[1] in made)
     return Graph(made, links), tuple(each for each in numbers if each in made)
 
@@ -416,7 +453,11 @@ def read_table(config: Config, name: str, around: str) -> Source:
     if not isinstance(count, int):
         raise SourceError(f"{name}: its nodes and edges cannot be read")
     whole = count <= limits.workload_filters
-    nodes, edges = _whole(folder) if whole else _part(folder, around, limits)
+    outside = ""
+    if whole:
+        nodes, edges = _whole(folder)
+    else:
+        nodes, edges, outside = _part(folder, around, limits)
     try:
         snapshot = pl.Snapshot.from_rows(header, nodes, edges)
     except pl.SnapshotError as error:
@@ -424,7 +465,9 @@ def read_table(config: Config, name: str, around: str) -> Source:
     pairs = snapshot.entries()
     if not pairs or len(pairs) > limits.steps:
         raise SourceError(f"{name}: {len(pairs):,} pairs of a filter and an interface do not fit")
-    note = "" if whole else f"A part of {count:,} filters: {len(nodes):,} around {around or 0}."
+    note = ""
+    if not whole:
+        note = f"A part of {count:,} filters: {len(nodes):,} around {around or 0}. {outside}"
     return Source(
         f"Table {name}",
         tuple(Operation("add", item, each) for item, each in pairs),
@@ -453,8 +496,11 @@ _NODE: Final = ("id", "filter", "interfaces", "index")
 
 def _part(
     folder: Path, around: str, limits: Limits
-) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Return the rows of a filter and of some levels above and below it; no other is read."""
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]], str]:
+    """Return the rows of a filter and of some levels above and below it; no other is read.
+
+    The third result says how many of them have parents or children that are not among them.
+    """
     around = around.strip() or "0"
     if around.isascii() and around.isdigit() and len(around) < 19:
         first = [int(around)]
@@ -477,22 +523,35 @@ def _part(
         {"id": node.number, "filter": node.text, "interfaces": list(node.interfaces)}
         for node in graph.nodes.values()
     ]
-    return nodes, [{"parent": parent, "child": child} for parent, child in graph.edges]
+    edges = [{"parent": parent, "child": child} for parent, child in graph.edges]
+    return nodes, edges, _told_outside(edge_index(folder), list(graph.nodes))
+
+
+def _told_outside(index: EdgeIndex, kept: Sequence[int]) -> str:
+    """Return in a sentence what the edges of a part lead to outside of it.
+
+    >>> import numpy as np
+    >>> index = EdgeIndex(np.array([1, 2, 2]), np.array([2, 3, 4]))
+    >>> _told_outside(index, [2, 3])
+    'Not shown are parents of 1 and children of 1 of them: a root here may have parents there.'
+    >>> _told_outside(index, [1, 2, 3, 4])
+    ''
+    """
+    above, below = index.leaving(kept)
+    if not above and not below:
+        return ""
+    told = f"Not shown are parents of {above:,} and children of {below:,} of them"
+    return f"{told}: a root here may have parents there." if above else f"{told}."
 
 
 def _next_to(folder: Path, numbers: Sequence[int], *, up: bool) -> list[int]:
     import pyarrow as pa  # noqa: PLC0415 - heavy, and only some need it
-    import pyarrow.compute as pc  # type: ignore[import-untyped, unused-ignore]  # noqa: PLC0415
-    import pyarrow.dataset as ds  # noqa: PLC0415
 
-    here, there = ("child", "parent") if up else ("parent", "child")
-    wanted = pc.field(here).isin(pa.array(list(numbers), pa.int64()))
     try:
-        edges = ds.dataset(folder / "edges", format="parquet")
-        rows = edges.to_table(columns=[there], filter=wanted)
-    except (pa.ArrowException, OSError, ValueError, TypeError) as error:
+        index = edge_index(folder)
+    except (pa.ArrowException, OSError, ValueError, TypeError, KeyError) as error:
         raise SourceError(f"the table {folder.name} cannot be read: {error}") from None
-    return sorted(set(rows.column(there).to_pylist()))
+    return index.parents(numbers) if up else index.children(numbers)
 
 
 def renumbered(graph: Graph, numbers: Sequence[int], story: Story) -> tuple[Graph, tuple[int, ...]]:

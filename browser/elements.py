@@ -10,10 +10,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from browser.graph import Graph, Node, Shown
-from browser.layout import positions
+from browser.layout import Cell, Placed, arranged, settled
+from browser.plan import Plan
 from browser.shortening import clauses, number_places, short, shortened, visible
 
-__all__ = ["MARKS", "all_but", "counted", "drawing"]
+__all__ = ["MARKS", "all_but", "counted", "drawing", "holding", "overview", "placed_nodes"]
 
 #: For each mark: the sign in front of a label, and the words of the legend.
 MARKS: Final[dict[str, tuple[str, str]]] = {
@@ -35,10 +36,10 @@ MARKS: Final[dict[str, tuple[str, str]]] = {
     "covered": ("○", "covered by the merger, no component"),
 }
 # Of a box with text, in pixels at zoom 1: its least and greatest width, a character, a line.
-_WIDTHS: Final = (110, 230)
-_CHAR: Final = 8
-_LINE: Final = 19
-_PADDING: Final = 30
+_WIDTHS: Final = (84, 230)
+_CHAR: Final = 7
+_LINE: Final = 17
+_PADDING: Final = (18, 6)
 _SMALL_SIZE: Final = (58, 34)
 #: Edges up to which each is an element of its own, with an arrow; more are lines on one canvas.
 _ARROWS: Final = 1_500
@@ -92,11 +93,16 @@ def drawing(
     sideways: bool = False,
     ratio: float = 1.5,
     notes: Mapping[int, str] | None = None,
+    plan: Plan | None = None,
+    levels: Mapping[int, int] | None = None,
+    bands: bool = False,
 ) -> dict[str, Any]:
     r"""Return the drawing of the shown part of a graph, positions included; JSON-able.
 
     ``palette`` maps an interface to the number of its colour; ``notes`` are further lines of text.
     Many edges come as ``lines``: places of parent and child among the nodes, in turns, by mark.
+    With a ``plan``, nodes are where they are in it, as far as possible; with ``levels``, those of
+    the whole graph, they are by themselves, in its order. ``bands`` names the levels.
 
     >>> graph = Graph({1: Node(1, "x > 1", ("I1",))}, ())
     >>> made = drawing(graph, Shown((1,)), palette={"I1": 0})
@@ -107,28 +113,22 @@ def drawing(
     edge_marks = edge_marks or {}
     index = {number: i for i, number in enumerate(shown.numbers)}
     edges = [edge for edge in graph.edges if edge[0] in index and edge[1] in index]
-    with_text = len(index) <= labelled
+    keeps = plan if plan is not None and not levels and plan.suits(len(index)) else None
+    # Boxes are as large as those of the plan need to be, so that a step changes no size.
+    sized = dict(keeps.graph.nodes) if keeps is not None else {}
+    sized.update((number, graph.nodes[number]) for number in index)
+    with_text = (len(index) if keeps is None else len(keeps.places)) <= labelled
+    texts: dict[int, list[str]] = {}
+    width, height = _SMALL_SIZE
     if with_text:
-        places_of = number_places(graph.nodes[number].text for number in index)
-        texts = {number: _lines(graph.nodes[number].text, places_of) for number in index}
-        for number, note in (notes or {}).items():
-            if number in texts:
-                texts[number].append(short(note))
-        lines = max((len(each) for each in texts.values()), default=1)
-        chars = max((len(line) for each in texts.values() for line in each), default=0)
-        width = min(_WIDTHS[1], max(_WIDTHS[0], _CHAR * chars + _PADDING))
-        height = _LINE * (lines + 1) + _PADDING // 2
-    else:
-        texts = {}
-        width, height = _SMALL_SIZE
-    places = positions(
-        len(index),
-        [(index[parent], index[child]) for parent, child in edges],
-        width=width,
-        height=height,
-        sideways=sideways,
-        ratio=ratio,
-    ).round(1 if with_text else 0)
+        texts, (width, height) = _boxes(sized, notes or {})
+    cell = Cell.of(width, height, ratio, sideways=sideways)
+    between = holding(edges, marks, edge_marks)
+    pairs = [(index[parent], index[child]) for parent, child in between]
+    placed = placed_nodes(index, pairs, cell, plan, keeps is not None, levels)
+    places = placed.points().round(1 if with_text else 0)
+    if sideways:
+        places = places[:, ::-1]
     elements: list[dict[str, Any]] = [
         _node(
             graph.nodes[number],
@@ -155,6 +155,9 @@ def drawing(
         "whole": len(index) == len(graph.nodes),
         "note": shown.note,
     }
+    if bands:
+        made["bands"] = _bands(placed)
+        made["sideways"] = sideways
     if len(edges) > _ARROWS:
         by_mark: dict[str, list[int]] = {}
         for edge in edges:
@@ -164,6 +167,122 @@ def drawing(
     else:
         elements += (_edge(each, edge_marks.get(each)) for each in edges)
     return made
+
+
+def _boxes(
+    nodes: Mapping[int, Node], notes: Mapping[int, str]
+) -> tuple[dict[int, list[str]], tuple[int, int]]:
+    """Return the lines of each box, and the size that all boxes have."""
+    places_of = number_places(node.text for node in nodes.values())
+    texts = {number: _lines(node.text, places_of) for number, node in nodes.items()}
+    for number, note in notes.items():
+        if number in texts:
+            texts[number].append(short(note))
+    lines = max((len(each) for each in texts.values()), default=1)
+    chars = max((len(line) for each in texts.values() for line in each), default=0)
+    heads = max((len(_heading(node, "")) for node in nodes.values()), default=0)
+    wanted = _CHAR * max(chars, heads) + _PADDING[0]
+    width = min(_WIDTHS[1], max(_WIDTHS[0], wanted))
+    return texts, (width, _LINE * (lines + 1) + _PADDING[1])
+
+
+def holding(
+    edges: Sequence[tuple[int, int]],
+    marks: Mapping[int, Sequence[str]],
+    edge_marks: Mapping[tuple[int, int], str],
+) -> list[tuple[int, int]]:
+    """Return the edges that places depend on.
+
+    An edge that is gone holds up who is gone with it, and nobody else.
+    """
+    return [
+        edge
+        for edge in edges
+        if edge_marks.get(edge) != "removed" or "removed" in marks.get(edge[1], ())
+    ]
+
+
+def placed_nodes(
+    index: Mapping[int, int],
+    edges: Sequence[tuple[int, int]],
+    cell: Cell,
+    plan: Plan | None,
+    keeps: bool,
+    levels: Mapping[int, int] | None,
+) -> Placed:
+    """Return where nodes are: in the places of a plan, or by themselves in its order."""
+    if plan is not None and keeps:
+        placed = settled(list(index), edges, plan.placed(cell), plan.places)
+        if plan.is_large:
+            return placed
+    by_themselves = arranged(
+        len(index),
+        edges,
+        cell,
+        levels=None if levels is None else [levels[number] for number in index],
+        before=None if plan is None else plan.across(index, cell),
+    )
+    larger = _LARGER[len(index) > _FEW]
+    if plan is not None and keeps and placed.size() <= larger * by_themselves.size():
+        return placed
+    return by_themselves
+
+
+#: How much larger a drawing may be for the sake of places that stay: with few nodes, whose text is
+#: to be read on any screen, and with more.
+_LARGER: Final = (1.06, 1.5)
+_FEW: Final = 27
+
+
+def overview(graph: Graph, plan: Plan | None, *, ratio: float) -> dict[str, Any]:
+    """Return where all nodes of a graph are, for a small map: numbers, and places x, y in turns.
+
+    >>> overview(Graph({7: Node(7, "x > 1", ())}, ()), None, ratio=1.5)
+    {'ids': [7], 'at': [0, 0], 'width': 58, 'height': 34}
+    """
+    index = {number: i for i, number in enumerate(graph.nodes)}
+    edges = [(index[parent], index[child]) for parent, child in graph.edges]
+    width, height = _SMALL_SIZE
+    cell = Cell.of(width, height, ratio)
+    if plan is not None and plan.suits(len(index)):
+        placed = settled(list(index), edges, plan.placed(cell), plan.places)
+    else:
+        placed = arranged(len(index), edges, cell)
+    at = placed.points().round().astype(int).ravel().tolist()
+    return {"ids": list(index), "at": at, "width": width, "height": height}
+
+
+def _bands(placed: Placed) -> list[dict[str, Any]]:
+    """Return the bands that hold something: a name, how many nodes, and where they are.
+
+    The name tells the levels that the nodes have, not those that their places are kept for.
+    """
+    inside: dict[int, list[int]] = {}
+    for level, depth in zip(placed.level.tolist(), placed.depth.tolist(), strict=True):
+        inside.setdefault(level, []).append(depth)
+    cell = placed.cell
+    return [
+        {
+            "name": _levels(min(inside[band.level]), max(inside[band.level])),
+            "count": len(inside[band.level]),
+            # The gap between two bands is for the lower one, most of it: its name stands there.
+            "from": _plain(round(band.start - cell.row / 2 - 0.75 * cell.gap, 1)),
+            "to": _plain(round(band.end + cell.row / 2 + 0.25 * cell.gap, 1)),
+        }
+        for band in placed.bands()
+        if band.level in inside
+    ]
+
+
+def _levels(least: int, most: int) -> str:
+    """Return the name of a band with nodes of these levels.
+
+    >>> _levels(0, 0), _levels(2, 2), _levels(1, 3)
+    ('roots', 'level 2', 'levels 1–3')
+    """
+    if not most:
+        return "roots"
+    return f"level {most}" if least == most else f"levels {least}–{most}"
 
 
 def _plain(value: float) -> float:
@@ -179,6 +298,18 @@ def _edge(edge: tuple[int, int], mark: str | None) -> dict[str, Any]:
     return {**element, "classes": mark} if mark else element
 
 
+def _heading(node: Node, signs: str) -> str:
+    """Return the first line of a box: the signs of its marks, its number, who holds it."""
+    holders = short(", ".join(node.interfaces), 15)
+    head = f"{signs} {_name(node)}" if signs else _name(node)
+    return f"{head} · {holders}" if holders else head
+
+
+def _name(node: Node) -> str:
+    # Numbers below zero are ids on disk, of filters that the source has not.
+    return f"#{node.number}" if node.number >= 0 else f"id {-1 - node.number}"
+
+
 def _node(
     node: Node,
     place: tuple[float, float],
@@ -191,14 +322,12 @@ def _node(
     has_children: bool,
 ) -> dict[str, Any]:
     signs = "".join(MARKS[mark][0] for mark in marks if mark in MARKS)
-    # Numbers below zero are ids on disk, of filters that the source has not.
-    name = f"#{node.number}" if node.number >= 0 else f"id {-1 - node.number}"
-    head = f"{signs} {name}" if signs else name
-    holders = ", ".join(node.interfaces)
+    head = f"{signs} {_name(node)}" if signs else _name(node)
     if lines is None:
-        label = "\n".join((f"{head} ▸" if hidden else head, short(holders, 8)))
+        holders = short(", ".join(node.interfaces), 8)
+        label = "\n".join((f"{head} ▸" if hidden else head, holders))
     else:
-        parts = [f"{head} · {short(holders, 15)}" if holders else head, *lines]
+        parts = [_heading(node, signs), *lines]
         if hidden:
             parts[0] = short(f"{parts[0]} ▸{hidden}")
         label = "\n".join(parts)
@@ -218,7 +347,7 @@ def _node(
         "hues": [palette.get(each, 0) for each in node.interfaces[:6]],
     }
     if node.number < 0:
-        data["name"] = name
+        data["name"] = _name(node)
     if marks:
         data["marks"] = [MARKS[mark][1] for mark in marks if mark in MARKS]
     if hidden:

@@ -17,8 +17,11 @@ from posetlib.tables import Operation
 
 __all__ = [
     "MECHANISMS",
+    "PAIRWISE",
+    "Compared",
     "Message",
     "Row",
+    "chosen_names",
     "mechanisms",
     "messages",
     "network",
@@ -72,22 +75,75 @@ def sets(story: Story, step: int, neighbours: Sequence[str], mechanism: str) -> 
     return pl.forwards_sets(story.frame(structure, step).table(), neighbours, mechanism)
 
 
-def mechanisms(story: Story, step: int, neighbours: Sequence[str]) -> list[Row]:
-    """Return every filter that any mechanism sends anywhere, in order of numbers."""
-    found = {each: sets(story, step, neighbours, each) for each in MECHANISMS}
+def mechanisms(
+    story: Story, step: int, neighbours: Sequence[str], limit: int | None = None
+) -> Compared:
+    """Return the filters that any mechanism sends anywhere: those that differ first, by number.
+
+    Of more than ``limit`` the rest is only counted. In a large table the mechanisms that compare
+    filters pair by pair are left out.
+    """
     graph = story.frame(structure_for("poset"), step).graph
+    used = [each for each in MECHANISMS if len(graph.nodes) <= PAIRWISE or each not in _BY_PAIRS]
+    found = {each: sets(story, step, neighbours, each) for each in used}
     items = {item for each in found.values() for item in each}
     none: frozenset[Any] = frozenset()
+    differing = {i for i in items if len({each.get(i, none) for each in found.values()}) > 1}
+    ordered = sorted(items, key=lambda item: (item not in differing, story.number[item]))
     rows = []
-    for number in sorted(story.number[item] for item in items):
-        item = story.filters[number]
+    for item in ordered[:limit]:
+        number = story.number[item]
         mine = {
             name: tuple(n for n in neighbours if n in each.get(item, none))
             for name, each in found.items()
         }
         node = graph.nodes.get(number)
-        rows.append(Row(number, node.interfaces if node else (), mine, len(set(mine.values())) > 1))
-    return rows
+        rows.append(Row(number, node.interfaces if node else (), mine, item in differing))
+    return Compared(rows, len(items), len(differing), tuple(used))
+
+
+class Compared(NamedTuple):
+    """Forwards sets by several mechanisms: some rows, and how many there are and differ in all."""
+
+    rows: list[Row]
+    total: int
+    differing: int
+    mechanisms: tuple[str, ...]
+
+
+#: Filters up to which every two of them may be compared.
+PAIRWISE: Final = 2_000
+_BY_PAIRS: Final = frozenset({"naive", "forest"})
+
+
+def chosen_names(text: str, everybody: Sequence[str]) -> list[str]:
+    """Return the names that a text chooses, in their order; SourceError for one that is not there.
+
+    ``all``; names with commas; ``I3 .. I8``, all from one to another; ``not`` takes off the rest of
+    the line.
+
+    >>> names = [f"I{i}" for i in range(1, 7)]
+    >>> chosen_names("I2 .. I4, I6", names), chosen_names("not I1, I3 .. I5", names)
+    (['I2', 'I3', 'I4', 'I6'], ['I2', 'I6'])
+    """
+    taken, _, left_out = f" {text} ".partition(" not ")
+    place = {name: i for i, name in enumerate(everybody)}
+
+    def places(part: str) -> set[int]:
+        found: set[int] = set()
+        for each in filter(None, (word.strip() for word in part.split(","))):
+            if each.lower() == "all":
+                found.update(place.values())
+                continue
+            first, dots, last = (word.strip() for word in each.partition(".."))
+            for name in (first, last) if dots else (first,):
+                if name not in place:
+                    raise SourceError(f"there is no interface {name[:60]!r}")
+            found.update(range(place[first], place[last if dots else first] + 1))
+        return found
+
+    chosen = places(taken) if taken.strip() else set(place.values())
+    return [everybody[i] for i in sorted(chosen - places(left_out))]
 
 
 def messages(
@@ -139,6 +195,10 @@ def what_if(
     return messages(before, after, neighbours, number), number
 
 
+#: Neighbours that are drawn around the router.
+_DRAWN: Final = 24
+
+
 def network(
     operation: Operation | None,
     sent: Sequence[Message],
@@ -150,7 +210,14 @@ def network(
     source = str(operation.interface) if operation is not None else None
     if source is not None and source not in everyone:
         everyone.append(source)
-    everyone = everyone[:24] if source in everyone[:24] else [*everyone[:23], *everyone[-1:]]
+    to = {message.to: message for message in sent}
+    kept = set(everyone)
+    if len(everyone) > _DRAWN:
+        # Of many, only those that take part in this step: so their names are large.
+        parts = [name for name in everyone if name == source or name in to]
+        kept = set(sorted(parts, key=lambda name: name != source)[:_DRAWN])
+    left = [name for name in everyone if name not in kept]
+    everyone = [name for name in everyone if name in kept]
     radius = max(230.0, 42.0 * len(everyone))
     elements: list[dict[str, Any]] = [
         {
@@ -159,7 +226,6 @@ def network(
             "classes": "broker here",
         }
     ]
-    to = {message.to: message for message in sent}
     for i, name in enumerate(everyone):
         angle = math.tau * i / len(everyone) - math.pi / 2
         # Wider than high: what is said stands on the arrow, and text is wide.
@@ -195,10 +261,25 @@ def network(
         "nodes": len(everyone) + 1,
         "edges": len(sent) + (source is not None),
         "whole": True,
-        "note": "",
+        "note": _told_left(left, to),
         "stats": _told(sent),
         "title": "Router and neighbours",
     }
+
+
+def _told_left(left: Sequence[str], to: Mapping[str, Message]) -> str:
+    """Return how many neighbours are not drawn, and whether something is sent to them.
+
+    >>> _told_left(["I1"], {}), _told_left(["I1", "I2"], {"I2": Message("I2", (), (3,))})
+    ('1 neighbour is sent nothing and is not drawn.', '2 neighbours are not drawn; 1 is sent to.')
+    """
+    sent_to = sum(name in to for name in left)
+    if not left:
+        return ""
+    who = f"{counted(len(left), 'neighbour')} {'is' if len(left) == 1 else 'are'}"
+    if not sent_to:
+        return f"{who} sent nothing and {'is' if len(left) == 1 else 'are'} not drawn."
+    return f"{who} not drawn; {sent_to:,} {'is' if sent_to == 1 else 'are'} sent to."
 
 
 def _arrow(source: str, target: str, label: str, kind: str) -> dict[str, Any]:

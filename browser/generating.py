@@ -37,11 +37,11 @@ class Field(NamedTuple):
 
 
 FIELDS: Final = (
-    Field("filters", "Filters", 24, 1, 2_000),
+    Field("filters", "Filters", 24, 1, 100_000),
     Field("dims", "Attributes", 2, 1, 6),
-    Field("interfaces", "Interfaces", 4, 1, 2_000),
+    Field("interfaces", "Interfaces", 4, 1, 100_000),
     Field("seed", "Seed", 7, 0, 2**31 - 1),
-    Field("operations", "Replacements after", 0, 0, 1_000, advanced=True),
+    Field("operations", "Replacements after", 0, 0, 10_000, advanced=True),
     Field("schemas", "Event types", 1, 1, 100, advanced=True),
     Field("decimals", "Decimals", 0, 0, 6, advanced=True),
     Field("width", "Mean width (narrow, zipf)", 5, 0.1, 100, advanced=True, whole=False),

@@ -65,14 +65,19 @@ class Graph:
         return depth
 
     @cached_property
-    def levels(self) -> int:
-        """How many nodes there are on the longest path."""
+    def level_of(self) -> dict[int, int]:
+        """How many nodes there are above each, on the longest path from a root."""
         index = {number: i for i, number in enumerate(self.nodes)}
         children, parents = (
             [[index[other] for other in near[number]] for number in self.nodes]
             for near in (self.children, self.parents)
         )
-        return max(layers(children, parents), default=-1) + 1
+        return dict(zip(self.nodes, layers(children, parents), strict=True))
+
+    @cached_property
+    def levels(self) -> int:
+        """How many nodes there are on the longest path."""
+        return max(self.level_of.values(), default=-1) + 1
 
     def below(self, number: int, apart_from: Collection[int] = ()) -> int:
         """Return how many nodes are below one, apart from some."""

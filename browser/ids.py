@@ -59,11 +59,21 @@ NODE: Final = "node"
 FOLDS: Final = "folds"
 FOLD_REQUEST: Final = "fold_request"
 DRAWINGS: Final = "drawings"
+#: How much wider than high the room for a graph is, as the page has measured it.
+ROOM: Final = "room"
+#: The whole graph or what is near one filter, how many levels of it, and which filter that is.
+LOOK: Final = "look"
+REACH: Final = "reach"
+CENTRE: Final = "centre"
 SHOW: Final = "show"
 SIDEWAYS: Final = "sideways"
 INDEX: Final = "index"
 SEARCH: Final = "search"
 FOUND: Final = "found"
+#: An expression over filters, what is done with what it finds, and what is wrong with it.
+WHERE: Final = "where"
+WHERE_MODE: Final = "where_mode"
+WHERE_TOLD: Final = "where_told"
 STEP: Final = "step"
 STEP_TEXT: Final = "step_text"
 CAPTION: Final = "caption"
@@ -80,9 +90,10 @@ DETAIL: Final = "detail"
 VERDICT: Final = "verdict"
 CHECK: Final = "check"
 ROWS: Final = "rows"
-ROWS_PAGE: Final = "rows_page"
-ROWS_BACK: Final = "rows_back"
-ROWS_FORWARD: Final = "rows_forward"
+#: The first row of a long list that is asked for.
+ROWS_FIRST: Final = "rows_first"
+#: The link that opens a large table around the chosen filter.
+RECENTRE: Final = "recentre"
 
 
 def at(page: str, part: str) -> str:
@@ -131,6 +142,7 @@ MATCH: Final = "match"
 RANDOM: Final = "random"
 MAX_TESTS: Final = "max_tests"
 ANSWER: Final = "answer"
+DOCUMENT: Final = "document"
 
 MODE: Final = "mode"
 COUNTS: Final = "counts"
@@ -155,6 +167,9 @@ GROWTH: Final = "growth"
 GROWTH_DATA: Final = "growth_data"
 
 NEIGHBOURS: Final = "neighbours"
+#: Neighbours of whom there are hundreds, by name; and what is wrong with the names.
+NAMED: Final = "named"
+NAMED_TOLD: Final = "named_told"
 SUMMARY: Final = "summary"
 MECHANISMS: Final = "mechanisms"
 STEP_MESSAGES: Final = "step_messages"
@@ -167,6 +182,7 @@ MESSAGES: Final = "messages"
 
 REPORTS: Final = "reports"
 HISTORY: Final = "history"
+EXPERIMENTS: Final = "experiments"
 REPORT: Final = "report"
 #: Which witness is open, the graph and the words about it, and what is there without one.
 WITNESS: Final = "witness"
@@ -183,6 +199,8 @@ ADVERTISEMENTS: Final = "advertisements"
 TABLE: Final = "table"
 SEED: Final = "seed"
 FOLLOW: Final = "follow"
+PROTOCOL: Final = "protocol"
+SUBSCRIPTION: Final = "subscription"
 NOTES: Final = "notes"
 PROBLEM: Final = "problem"
 MOMENT: Final = "moment"
@@ -205,6 +223,17 @@ COLLECTIONS: Final = "collections"
 HAND_KIND: Final = "hand_kind"
 HAND_NAME: Final = "hand_name"
 
+#: Of the Expressions page: the event in words, all expressions with their candidates, the order of
+#: prunings, whether curves are drawn, and what is said of them. Which expression is chosen is kept
+#: where a page of this name would keep its filter.
+ENTRY_PAGE: Final = "expressions-entry"
+ENTRY: Final = "entry-node"
+RATING: Final = "rating"
+EVENT: Final = "event"
+REACHED: Final = "reached"
+CURVES: Final = "curves"
+CURVES_TOLD: Final = "curves_told"
+
 
 def run_example(name: str) -> dict[str, str]:
     """The id of the button that opens an example of a run."""
@@ -214,6 +243,11 @@ def run_example(name: str) -> dict[str, str]:
 def context_example(name: str) -> dict[str, str]:
     """The id of the button that opens an example of profiles and queries."""
     return {"type": "context-example", "name": name}
+
+
+def expression_example(name: str) -> dict[str, str]:
+    """The id of the button that opens an example of expressions."""
+    return {"type": "expression-example", "name": name}
 
 
 def side(name: str, part: str) -> str:

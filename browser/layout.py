@@ -1,39 +1,91 @@
-"""Where to draw the nodes: the general above the special, in layers, computed once on the server.
+"""Where to draw the nodes: a band for each level, the roots in the first, the general on top.
 
-A forest is drawn as trees, each parent above the middle of its children, with many leaves of one
-parent in several rows. Any other graph gets layers by the longest path from above, an order
-within them that avoids crossings (means of neighbours, in sweeps), and places as near to
-the neighbours as the order allows. What is not connected is set side by side and wrapped like
-words in a paragraph, so that the whole is about as wide as the screen.
+A band has as many rows as let the whole be seen largest. Within a band the order avoids crossings
+(means of neighbours, in sweeps), and each node is as near to its neighbours as the order allows. A
+graph that is one step of many is ``settled`` into the places of a later one, so that from step to
+step only those nodes move whose band changes.
 """
 
 from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["layers", "positions"]
+__all__ = ["Band", "Cell", "Placed", "arranged", "layers", "positions", "settled"]
 
 Points = NDArray[np.float64]
+Ints = NDArray[np.int64]
 Edges = Sequence[tuple[int, int]]
 
 
 @dataclass(frozen=True, slots=True)
-class _Grid:
-    """Distances between centres, across and down."""
+class Cell:
+    """The room that a box takes, and the shape of the screen."""
 
+    #: From centre to centre: beside each other, and from row to row of a band.
     across: float
-    #: From one layer to the next, and from one row to the next within a layer.
-    layer: float
     row: float
+    #: What is added between two bands, where edges are seen.
+    gap: float
     #: The width aimed at is this many times the height.
     ratio: float
+
+    @classmethod
+    def of(cls, width: float, height: float, ratio: float, *, sideways: bool = False) -> Cell:
+        """Return the cell of boxes of a size; ``sideways`` bands stand beside each other."""
+        if sideways:
+            return cls(height + 12, width + 16, 56, 1 / ratio)
+        return cls(width + 10, height + 8, 28, ratio)
+
+
+class Band(NamedTuple):
+    """The level that a band is for, and where its rows begin and end, as centres of boxes."""
+
+    level: int
+    start: float
+    end: float
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """Nodes in their bands: where each is across, its band, and its row in the band."""
+
+    x: Points
+    #: The level that the band is for; and the node's own, which may be less than that of its band.
+    level: Ints
+    depth: Ints
+    row: Ints
+    #: How many rows there are, by level; a level without nodes may have some, too.
+    rows: Mapping[int, int]
+    cell: Cell
+
+    def bands(self) -> list[Band]:
+        """Return the bands from above, those without nodes too."""
+        found, top = [], 0.0
+        for level in sorted(self.rows):
+            bottom = top + (self.rows[level] - 1) * self.cell.row
+            found.append(Band(level, top, bottom))
+            top = bottom + self.cell.row + self.cell.gap
+        return found
+
+    def size(self) -> float:
+        """Return how high a screen must be to show all, at the ratio of the cell."""
+        if not len(self.x):
+            return 0.0
+        across = float(np.ptp(self.x)) + self.cell.across
+        return max(across / self.cell.ratio, self.bands()[-1].end + self.cell.row)
+
+    def points(self) -> Points:
+        """Return one row (x, y) for each node."""
+        starts = {band.level: band.start for band in self.bands()}
+        tops = np.array([starts[each] for each in self.level.tolist()], dtype=np.float64)
+        return np.column_stack([self.x, tops + self.row * self.cell.row])
 
 
 def positions(
@@ -45,49 +97,16 @@ def positions(
     ratio: float = 1.5,
     sideways: bool = False,
 ) -> Points:
-    """Return one row (x, y) for each of ``count`` nodes of a size; O(passes × (nodes + edges)).
+    """Return one row (x, y) for each of ``count`` nodes of a size; O(sweeps × (nodes + edges)).
 
-    Edges are (parent, child). Cycles are drawn, too, as far as layers can be. ``sideways`` puts the
+    Edges are (parent, child). Cycles are drawn, too, as far as levels can be. ``sideways`` puts the
     general to the left.
 
-    >>> positions(3, [(0, 1), (0, 2)], width=80, height=40).tolist()
-    [[50.0, 0.0], [0.0, 90.0], [100.0, 90.0]]
+    >>> positions(3, [(0, 1), (0, 2)], width=90, height=44).tolist()
+    [[50.0, 0.0], [0.0, 80.0], [100.0, 80.0]]
     """
-    if sideways:
-        grid = _Grid(height + 16, width + 70, width + 24, 1 / ratio)
-    else:
-        grid = _Grid(width + 20, height + 50, height + 18, ratio)
-    placed = _placed(count, edges, grid)
-    return placed[:, ::-1].copy() if sideways else placed
-
-
-def _placed(count: int, edges: Edges, grid: _Grid) -> Points:
-    if not count:
-        return np.zeros((0, 2))
-    children: list[list[int]] = [[] for _ in range(count)]
-    parents: list[list[int]] = [[] for _ in range(count)]
-    for parent, child in edges:
-        if parent != child:
-            children[parent].append(child)
-            parents[child].append(parent)
-    layer = layers(children, parents)
-    points = np.zeros((count, 2))
-    blocks: list[_Block] = []
-    alone: list[int] = []
-    for members in _components(children, parents):
-        if len(members) == 1:
-            alone.append(members[0])
-        elif all(len(parents[each]) < 2 and layer[each] >= 0 for each in members) and any(
-            not parents[each] for each in members
-        ):
-            # A tree of many twigs is a thin line on any screen: then rather many rows to a layer.
-            trees = [_tree(members, children, parents, layer, grid, each) for each in _BESIDE]
-            other = _dag(members, parents, layer, grid)
-            blocks.append(_best([*trees, other], (1.0, 1.1, 1.5), grid))
-        else:
-            blocks.append(_dag(members, parents, layer, grid))
-    _pack(blocks, alone, points, grid)
-    return points
+    points = arranged(count, edges, Cell.of(width, height, ratio, sideways=sideways)).points()
+    return points[:, ::-1].copy() if sideways else points
 
 
 def layers(children: list[list[int]], parents: list[list[int]]) -> list[int]:
@@ -119,251 +138,248 @@ def layers(children: list[list[int]], parents: list[list[int]]) -> list[int]:
         queue.append(cut)
 
 
-def _components(children: list[list[int]], parents: list[list[int]]) -> list[list[int]]:
-    seen = [False] * len(parents)
-    found = []
-    for start in range(len(parents)):
-        if seen[start]:
-            continue
-        seen[start] = True
-        members = [start]
-        for node in members:
-            for near in (*children[node], *parents[node]):
-                if not seen[near]:
-                    seen[near] = True
-                    members.append(near)
-        found.append(sorted(members))
-    return found
+def _links(count: int, edges: Edges) -> tuple[list[list[int]], list[list[int]]]:
+    """Return the children and the parents of each node, without loops."""
+    children: list[list[int]] = [[] for _ in range(count)]
+    parents: list[list[int]] = [[] for _ in range(count)]
+    for parent, child in edges:
+        if parent != child:
+            children[parent].append(child)
+            parents[child].append(parent)
+    return children, parents
 
 
-@dataclass(slots=True)
-class _Block:
-    """Nodes that are drawn together, with their layers and rows still to be turned into heights."""
+# -- a graph by itself -----------------------------------------------------------------------------
 
-    members: list[int]
-    x: Points
-    layer: NDArray[np.int64]
-    row: NDArray[np.int64]
-    width: float
+#: Levels up to which there are many sweeps; a long chain has few nodes to a level.
+_DEEP: Final = 60
 
 
-# -- trees -----------------------------------------------------------------------------------------
+def arranged(
+    count: int,
+    edges: Edges,
+    cell: Cell,
+    *,
+    levels: Sequence[int] | None = None,
+    before: Sequence[float | None] | None = None,
+) -> Placed:
+    """Return places for a graph by itself; O(sweeps × (nodes + edges)).
 
+    ``levels`` are those of the graph that this one is a part of. ``before`` is where each node was,
+    across, as far as it is known: the sweeps start from that order.
+    """
+    if not count:
+        none = np.zeros(0, np.int64)
+        return Placed(np.zeros(0), none, none, none, {}, cell)
+    children, parents = _links(count, edges)
+    level = np.array(layers(children, parents) if levels is None else levels, dtype=np.int64)
+    names, band = np.unique(level, return_inverse=True)
+    bands = [np.flatnonzero(band == each) for each in range(len(names))]
+    ends = np.array(
+        [(parent, child) for parent, child in edges if parent != child], dtype=np.int64
+    ).reshape(-1, 2)
+    above = [ends[band[ends[:, 1]] == each] for each in range(len(names))]
+    below = [ends[band[ends[:, 0]] == each] for each in range(len(names))]
+    rows, columns = _rows([len(each) for each in bands], cell)
 
-#: How many leaves of one parent are drawn in one row: what is tried, the best looking first.
-_BESIDE = (4, 2)
+    first = _first_order(children, parents, before)
+    alone = np.array([not up and not down for up, down in zip(parents, children, strict=True)])
+    x = np.zeros(count)
 
+    def spread(place: int) -> None:
+        """Give the nodes of a band even distances, in their order."""
+        members = bands[place]
+        x[members] = (np.arange(len(members)) - (len(members) - 1) / 2) / rows[place]
 
-def _leaf_rows(leaves: int, beside: int) -> int:
-    """Return in how many rows the leaves of one parent are drawn."""
-    if leaves <= beside:
-        return 1
-    return min(8, max(math.ceil(math.sqrt(leaves / 2.5)), math.ceil(leaves / (2 * beside - 1))))
-
-
-def _stagger(rows: int) -> float:
-    """Return by how many columns every other row is shifted, so that no edge hides behind a box."""
-    return 0.5 if rows > 1 else 0.0
-
-
-def _best(blocks: list[_Block], handicaps: Sequence[float], grid: _Grid) -> _Block:
-    """Return the block that can be seen largest; a handicap says how much larger it must be."""
-    sizes = [_size(each, grid) * by for each, by in zip(blocks, handicaps, strict=True)]
-    return blocks[sizes.index(min(sizes))]
-
-
-def _tree(
-    members: list[int],
-    children: list[list[int]],
-    parents: list[list[int]],
-    layer: list[int],
-    grid: _Grid,
-    beside: int,
-) -> _Block:
-    (root,) = (each for each in members if not parents[each])
-    order = [root]
-    for node in order:
-        order.extend(children[node])
-    columns = dict.fromkeys(order, 1.0)
-    for node in reversed(order):
-        inner = [each for each in children[node] if children[each]]
-        count = len(children[node]) - len(inner)
-        needed = sum(columns[each] for each in inner)
-        if count:
-            rows = _leaf_rows(count, beside)
-            needed += math.ceil(count / rows) + _stagger(rows)
-        columns[node] = max(1, needed)
-    left = {root: 0.0}
-    x: dict[int, float] = {}
-    row = dict.fromkeys(order, 0)
-    for node in order:
-        x[node] = left[node] + (columns[node] - 1) / 2
-        at = left[node]
-        leaves = []
-        for child in children[node]:
-            if children[child]:
-                left[child] = at
-                at += columns[child]
-            else:
-                leaves.append(child)
-        rows = _leaf_rows(len(leaves), beside)
-        across = math.ceil(len(leaves) / rows)
-        for i, child in enumerate(leaves):
-            row[child], column = divmod(i, across)
-            left[child] = at + column + _stagger(rows) * (row[child] % 2)
-    for node in reversed(order):
-        if children[node]:
-            spread = [x[child] for child in children[node]]
-            x[node] = (min(spread) + max(spread)) / 2
-    return _Block(
-        members,
-        np.array([x[each] for each in members]) * grid.across,
-        np.array([layer[each] for each in members]),
-        np.array([row[each] for each in members]),
-        columns[root] * grid.across,
-    )
-
-
-# -- other graphs ----------------------------------------------------------------------------------
-
-
-def _dag(members: list[int], parents: list[list[int]], layer: list[int], grid: _Grid) -> _Block:
-    number = {node: i for i, node in enumerate(members)}
-    depth = np.array([layer[each] for each in members])
-    pairs = [(number[parent], number[node]) for node in members for parent in parents[node]]
-    ends = np.array(pairs, dtype=np.int64)
-    levels = [np.flatnonzero(depth == each) for each in range(int(depth.max()) + 1)]
-    above = [ends[depth[ends[:, 1]] == i] for i in range(len(levels))]
-    below = [ends[depth[ends[:, 0]] == i] for i in range(len(levels))]
-    rows = _rows_of([len(level) for level in levels], grid)
-
-    rank = np.zeros(len(members))
-    for level in levels:
-        rank[level] = np.arange(len(level)) - (len(level) - 1) / 2
-    sweeps = 10 if len(levels) <= 60 else 3
-    for sweep in range(sweeps):
+    for place, members in enumerate(bands):
+        bands[place] = members[np.argsort(first[members], kind="stable")]
+        spread(place)
+    for sweep in range(10 if len(names) <= _DEEP else 3):
         down = sweep % 2 == 0
-        for i in range(len(levels)) if down else range(len(levels) - 1, -1, -1):
-            wish = _means(rank, levels[i], above[i] if down else below[i], toward_child=down)
-            levels[i] = level = levels[i][np.argsort(wish, kind="stable")]
-            rank[level] = np.arange(len(level)) - (len(level) - 1) / 2
+        for place in range(len(names)) if down else range(len(names) - 1, -1, -1):
+            members = bands[place]
+            near = above[place] if down else below[place][:, ::-1]
+            wish = _means(x, members, near)
+            single = np.flatnonzero(alone[members])
+            wish[single] = _evenly(len(single), len(members) / rows[place])
+            bands[place] = members[np.argsort(wish, kind="stable")]
+            spread(place)
 
-    x = np.zeros(len(members))
-    for level, wrapped in zip(levels, rows, strict=True):
-        x[level] = rank[level] * grid.across / wrapped
-    for sweep in range(4 if len(levels) <= 60 else 1):
-        for i, level in enumerate(levels):
-            near = np.concatenate([above[i], below[i][:, ::-1]]) if sweep else above[i]
-            wish = _means(x, level, near, toward_child=True)
-            x[level] = _apart(wish, grid.across / rows[i])
-    row = np.zeros(len(members), dtype=np.int64)
-    for level, wrapped in zip(levels, rows, strict=True):
-        row[level] = np.arange(len(level)) % wrapped
+    x *= cell.across
+    busy = np.array([bool(each) for each in children])
+    row = np.zeros(count, dtype=np.int64)
+    for place, ordered in enumerate(bands):
+        # Who has children is in the lower rows: fewer edges pass behind boxes.
+        group, rank = np.divmod(np.arange(len(ordered)), rows[place])
+        zigzag = _zigzag(rows[place])[rank]
+        by_row = np.lexsort((zigzag, group))
+        members = np.empty_like(ordered)
+        members[by_row] = ordered[np.lexsort((busy[ordered], group))]
+        bands[place], x[members], row[members] = members, x[ordered], zigzag
+    side = max(columns * cell.across / 2, float(abs(x).max()))
+    for sweep in range(4 if len(names) <= _DEEP else 1):
+        for place, members in enumerate(bands):
+            near = np.concatenate([above[place], below[place][:, ::-1]]) if sweep else above[place]
+            wish = _means(x, members, near)
+            x[members] = _apart(wish, cell.across / rows[place], side)
     x -= x.min()
-    return _Block(members, x, depth, row, float(x.max()) + grid.across)
+    by_level = {int(name): count for name, count in zip(names, rows, strict=True)}
+    return Placed(x, level, level, row, by_level, cell)
 
 
-def _rows_of(counts: list[int], grid: _Grid) -> list[int]:
-    """Return in how many rows to draw each layer, so that all of it is seen largest."""
-    best: tuple[float, list[int]] | None = None
-    for rows_of_widest in range(1, 13):
-        widest = max(4, math.ceil(max(counts) / rows_of_widest))
-        rows = [math.ceil(count / widest) for count in counts]
-        across = max(math.ceil(n / r) for n, r in zip(counts, rows, strict=True)) * grid.across
-        down = len(counts) * grid.layer + sum(r - 1 for r in rows) * grid.row
-        size = max(across / grid.ratio, down)
-        if best is None or size < 0.85 * best[0]:
-            best = size, rows
-    assert best is not None
-    return best[1]
-
-
-def _size(block: _Block, grid: _Grid) -> float:
-    """Return how high a screen must be to show a block, at the ratio of the grid."""
-    return max(block.width / grid.ratio, _heights(block, grid)[1] + grid.layer)
-
-
-def _means(
-    values: Points, level: NDArray[np.int64], ends: NDArray[np.int64], *, toward_child: bool
+def _first_order(
+    children: list[list[int]], parents: list[list[int]], before: Sequence[float | None] | None
 ) -> Points:
-    """Return for each node of a level the mean over its neighbours, its own value without any."""
-    node, near = (ends[:, 1], ends[:, 0]) if toward_child else (ends[:, 0], ends[:, 1])
-    total = np.bincount(node, weights=values[near], minlength=len(values))[level]
-    count = np.bincount(node, minlength=len(values))[level]
-    return np.where(count > 0, total / np.maximum(count, 1), values[level])
+    """Return the order that sweeps start from: as it was before, or each below its parent."""
+    count = len(parents)
+    order = np.zeros(count)
+    seen = [False] * count
+    stack = [node for node in range(count - 1, -1, -1) if not parents[node]]
+    place = 0
+    rest = iter(range(count))
+    while True:
+        while stack:
+            node = stack.pop()
+            if seen[node]:
+                continue
+            seen[node] = True
+            order[node] = place
+            place += 1
+            stack.extend(each for each in reversed(children[node]) if not seen[each])
+        left = next((node for node in rest if not seen[node]), None)
+        if left is None:
+            break
+        stack.append(left)
+    if before is None:
+        return order
+    known = np.array([math.nan if each is None else each for each in before])
+    # Who was not there comes beside the one that it would follow.
+    by_order = np.argsort(order)
+    last = 0.0
+    for node in by_order.tolist():
+        if math.isnan(known[node]):
+            known[node] = last
+        else:
+            last = float(known[node])
+    return known
 
 
-def _apart(wish: Points, distance: float) -> Points:
-    """Return places in the given order, as near to the wishes as a distance apart allows."""
+def _rows(counts: list[int], cell: Cell) -> tuple[list[int], int]:
+    """Return in how many rows to draw each band, so that all is seen largest; and the columns."""
+    best: tuple[float, list[int], int] | None = None
+    most = max(counts)
+    for rows_of_widest in range(1, max(13, 2 * math.isqrt(most))):
+        columns = math.ceil(most / rows_of_widest)
+        rows = [math.ceil(count / columns) for count in counts]
+        across = (columns + (0.5 if max(rows) > 1 else 0)) * cell.across
+        down = sum(rows) * cell.row + (len(rows) - 1) * cell.gap
+        size = max(across / cell.ratio, down)
+        if best is None or size < 0.92 * best[0]:
+            best = size, rows, columns
+    assert best is not None
+    return best[1], best[2]
+
+
+def _zigzag(rows: int) -> Ints:
+    """Return the rows of neighbours in a band, one after the other: every other row, to and fro.
+
+    >>> _zigzag(5).tolist()
+    [0, 2, 4, 1, 3]
+    """
+    return np.concatenate([np.arange(0, rows, 2), np.arange(1, rows, 2)])
+
+
+def _evenly(count: int, width: float) -> Points:
+    """Return places at even distances around zero."""
+    return ((np.arange(count) + 0.5) / max(count, 1) - 0.5) * width
+
+
+def _means(values: Points, members: Ints, ends: Ints) -> Points:
+    """Return the mean over the neighbours of each member, its own value without any.
+
+    ``ends`` are pairs of a neighbour and a member.
+    """
+    near, node = ends[:, 0], ends[:, 1]
+    total = np.bincount(node, weights=values[near], minlength=len(values))[members]
+    count = np.bincount(node, minlength=len(values))[members]
+    return np.where(count > 0, total / np.maximum(count, 1), values[members])
+
+
+def _apart(wish: Points, distance: float, side: float) -> Points:
+    """Return places in the given order, as near to the wishes as a distance apart allows.
+
+    None is farther than ``side`` from the middle, if there is room.
+    """
     step = np.arange(len(wish)) * distance
     right = np.maximum.accumulate(wish - step) + step
     left = np.minimum.accumulate((wish - step)[::-1])[::-1] + step
     # Both keep the distance, so their mean does; and it favours neither side.
     mean: Points = (left + right) / 2
-    return mean
+    over = max(0.0, (step[-1] - 2 * side) / 2)
+    within: Points = np.clip(mean, step - side - over, step - step[-1] + side + over)
+    return within
 
 
-# -- side by side ----------------------------------------------------------------------------------
+# -- a graph in the places of a later one ----------------------------------------------------------
 
 
-def _pack(blocks: list[_Block], alone: list[int], points: Points, grid: _Grid) -> None:
-    """Set blocks side by side on shelves, their tops in line, and what has no edge in rows below.
+def settled(
+    numbers: Sequence[int], edges: Edges, plan: Placed, planned: Mapping[int, int]
+) -> Placed:
+    """Return places for the nodes of one step, as far as possible those that a plan has for them.
 
-    The shelves are as wide as lets everything be seen largest.
+    ``planned`` says which place of the plan is whose, by number. A node is in the band that the
+    plan has for it; a root is in the first, and no child is above a parent. One that is in another
+    band than planned, or not in the plan, takes the nearest place there that nobody else needs
+    now. O(nodes × places of a band) at worst.
+
+    >>> plan = arranged(3, [(0, 1), (1, 2)], Cell.of(88, 40, 1.5))
+    >>> settled([7, 9], [(0, 1)], plan, {7: 0, 8: 1, 9: 2}).level.tolist()
+    [0, 2]
     """
-    gap = grid.across * 0.4
-    heights = [_heights(block, grid) for block in blocks]
-    sizes = [(b.width, high + grid.layer) for b, (_, high) in zip(blocks, heights, strict=True)]
-    area = sum((width + gap) * high for width, high in sizes)
-    area += len(alone) * grid.across * grid.row
-    least = max((width for width, _ in sizes), default=grid.across)
-
-    def size(limit: float) -> float:
-        _, width, height = _shelves(sizes, limit, gap)
-        if alone:
-            width = max(width, min(len(alone), _across(limit, grid)) * grid.across)
-            height += math.ceil(len(alone) / _across(limit, grid)) * grid.row
-        return max(width / grid.ratio, height)
-
-    wide = math.sqrt(area * grid.ratio)
-    limit = min((max(least, wide * each) for each in _WIDTHS), key=size)
-    places, _, bottom = _shelves(sizes, limit, gap)
-    for block, (starts, _), (left, top) in zip(blocks, heights, places, strict=True):
-        points[block.members, 0] = block.x + left
-        points[block.members, 1] = top + starts[block.layer] + block.row * grid.row
-    row, column = np.divmod(np.arange(len(alone)), _across(limit, grid))
-    points[alone, 0] = column * grid.across
-    points[alone, 1] = bottom + row * grid.row
-
-
-#: Widths of the shelves that are tried, in terms of the one at which nothing would be left empty.
-_WIDTHS = tuple(0.7 + 0.1 * i for i in range(15))
-
-
-def _across(limit: float, grid: _Grid) -> int:
-    return max(1, round(limit / grid.across))
-
-
-def _shelves(
-    sizes: list[tuple[float, float]], limit: float, gap: float
-) -> tuple[list[tuple[float, float]], float, float]:
-    """Return left and top of each block, and the width and height of all of them."""
-    places = []
-    left = top = high = widest = 0.0
-    for width, height in sizes:
-        if left and left + width > limit + 1e-6:
-            left, top, high = 0.0, top + high, 0.0
-        places.append((left, top))
-        left += width + gap
-        high = max(high, height)
-        widest = max(widest, left - gap)
-    return places, widest, top + high
-
-
-def _heights(block: _Block, grid: _Grid) -> tuple[Any, float]:
-    """Return where each layer of a block begins, and how high all of them are."""
-    rows = np.zeros(int(block.layer.max()) + 1, dtype=np.int64)
-    np.maximum.at(rows, block.layer, block.row)
-    before = np.concatenate([[0], np.cumsum(rows)[:-1]])
-    heights = np.arange(len(rows)) * grid.layer + before * grid.row
-    return heights, float(heights[-1] + rows[-1] * grid.row)
+    count = len(numbers)
+    children, parents = _links(count, edges)
+    true = layers(children, parents)
+    level = [0] * count
+    for node in sorted(range(count), key=true.__getitem__):
+        if parents[node]:
+            place = planned.get(numbers[node])
+            above = [level[each] + 1 for each in parents[node] if true[each] < true[node]]
+            level[node] = max(*above, 1, 0 if place is None else int(plan.level[place]))
+    rows = dict(plan.rows)
+    free: dict[int, dict[int, None]] = {}
+    for place, each in enumerate(plan.level.tolist()):
+        free.setdefault(each, {})[place] = None
+    x, row = np.zeros(count), np.zeros(count, dtype=np.int64)
+    done, others = [False] * count, []
+    for node, number in enumerate(numbers):
+        place = planned.get(number)
+        if place is not None and plan.level[place] == level[node]:
+            x[node], row[node], done[node] = plan.x[place], plan.row[place], True
+            del free[level[node]][place]
+        else:
+            others.append(node)
+    ends: dict[tuple[int, int], float] = {}
+    for place, each in enumerate(plan.level.tolist()):
+        line = (each, int(plan.row[place]))
+        ends[line] = max(ends.get(line, 0.0), float(plan.x[place]))
+    for node in sorted(others, key=numbers.__getitem__):
+        place = planned.get(numbers[node])
+        if place is None:
+            near = [x[each] for each in (*parents[node], *children[node]) if done[each]]
+            wish = float(np.mean(near)) if near else 0.0
+        else:
+            wish = float(plan.x[place])
+        done[node] = True
+        here = free.get(level[node])
+        if here:
+            best = min(here, key=lambda each: (abs(float(plan.x[each]) - wish), each))
+            x[node], row[node] = plan.x[best], plan.row[best]
+            del here[best]
+            continue
+        lines = range(rows.setdefault(level[node], 1))
+        line = min(((level[node], each) for each in lines), key=lambda at: ends.get(at, -1.0))
+        ends[line] = x[node] = max(ends[line] + plan.cell.across, 0.0) if line in ends else wish
+        row[node] = line[1]
+    levels, depth = (np.array(each, dtype=np.int64) for each in (level, true))
+    return Placed(x, levels, depth, row, rows, plan.cell)

@@ -7,11 +7,24 @@ to choose, with ``look`` to go there), a ``chip`` (its mark), or ``code``; or a 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
-__all__ = ["Cell", "chip", "code", "listing", "muted", "pick", "pick_named"]
+__all__ = ["Cell", "Window", "chip", "code", "listing", "muted", "pick", "pick_named"]
 
 Cell = str | dict[str, Any] | list[Any]
+
+
+class Window(NamedTuple):
+    """Which rows of a long list are sent, and how others are asked for."""
+
+    #: The store that the script writes the number of the first row into that it wants.
+    ask: str
+    first: int
+    total: int
+    #: How many rows a window has.
+    size: int
+    #: Whether the list is another one than before, and is seen from its top.
+    top: bool = False
 
 
 def pick(page: str, number: int, *, look: bool = False) -> dict[str, Any]:
@@ -55,12 +68,17 @@ def listing(
     caption: str = "",
     classes: Sequence[str] = (),
     note: str = "",
+    window: Window | None = None,
 ) -> dict[str, Any]:
-    """Return a list: its columns, its rows, and the class of each row where there is one."""
-    return {
+    """Return a list: its columns, its rows, and the class of each row where there is one.
+
+    With a ``window`` the rows are a part of a longer list, and the script asks for others.
+    """
+    made: dict[str, Any] = {
         "columns": list(columns),
         "rows": [list(row) for row in rows],
         "classes": list(classes),
         "caption": caption,
         "note": note,
     }
+    return made if window is None else {**made, **window._asdict()}

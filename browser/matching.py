@@ -13,6 +13,7 @@ import posetlib as pl
 from browser.graph import Graph
 from browser.sources import SourceError
 from browser.story import Frame, Story
+from posetlib.models.notifications import DOCUMENT
 
 __all__ = [
     "Match",
@@ -40,10 +41,13 @@ class Match:
     order: tuple[int, ...] = ()
 
 
-def read_notification(text: str, line: str = "", column: int = 0) -> dict[str, Any]:
-    """Read a notification from JSON; SourceError names the place of what is wrong.
+def read_notification(
+    text: str, line: str = "", column: int = 0, document: str = DOCUMENT
+) -> dict[str, Any]:
+    """Read a notification: JSON, XML or a tuple; SourceError names the place of what is wrong.
 
-    ``line`` is the one of a longer text on which it stands, from ``column`` on.
+    ``line`` is the one of a longer text on which it stands, from ``column`` on. A document in XML
+    becomes the value of the attribute ``document``.
 
     >>> read_notification('{"x": 3}')
     {'x': 3}
@@ -52,17 +56,12 @@ def read_notification(text: str, line: str = "", column: int = 0) -> dict[str, A
     if len(text) > _CHARS:
         raise SourceError(f"{where}a notification of {len(text):,} characters is too long")
     try:
-        data = json.loads(text)
+        return pl.read_notification(text, document=document)
     except json.JSONDecodeError as error:
         place = f"{line or f'line {error.lineno}'}, column {column + error.colno}"
         raise SourceError(f"the notification is no JSON: {place}: {error.msg}") from None
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise SourceError(f"{where}the notification cannot be read: {error}") from None
-    if not isinstance(data, dict):
-        raise SourceError(
-            f'{where}a notification is an object of names and values, such as {{"x": 3}}'
-        )
-    return data
 
 
 def random_notification(story: Story, draw: int) -> str:
@@ -92,6 +91,8 @@ def json_value(value: object) -> Any:
         return value
     if isinstance(value, frozenset | set | tuple | list):
         return sorted(value, key=str)
+    if isinstance(value, Mapping):
+        return dict(value)
     try:
         return float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError):

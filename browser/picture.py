@@ -7,10 +7,13 @@ from typing import Any
 
 from browser.checking import check_file, fault_marks
 from browser.config import Limits
-from browser.elements import all_but, counted, drawing
+from browser.elements import all_but, counted, drawing, overview
+from browser.finding import Found, Where
 from browser.folds import Folds
 from browser.graph import NO_FOLDS, Graph, fold
+from browser.nearby import Around, near
 from browser.story import FILE, Frame, Story, promises_of
+from browser.wide import wide_drawing
 
 __all__ = [
     "change_marks",
@@ -83,10 +86,32 @@ _WORDS = {
 }
 
 
-def graph_drawing(graph: Graph, limits: Limits, folds: Folds, **options: Any) -> dict[str, Any]:
-    """Return what is not folded of a graph as a drawing; options are those of ``drawing``."""
+def graph_drawing(
+    graph: Graph, limits: Limits, folds: Folds, *, where: Where | None = None, **options: Any
+) -> dict[str, Any]:
+    """Return what is not folded of a graph as a drawing; options are those of ``drawing``.
+
+    With ``where``, what an expression finds is marked, or drawn alone, or hidden.
+    """
+    if where is not None:
+        found = where.found(graph)
+        made = graph_drawing(where.narrowed(graph, found), limits, folds, **options)
+        return _with_found(made, where, found, graph)
     shown = fold(graph, folds, max_nodes=limits.drawn_nodes, max_edges=limits.drawn_edges)
+    if len(shown.numbers) > limits.element_nodes:
+        return wide_drawing(graph, shown, **options)
     return drawing(graph, shown, labelled=limits.labelled_nodes, **options)
+
+
+def _with_found(made: dict[str, Any], where: Where, found: Found, graph: Graph) -> dict[str, Any]:
+    """Return a drawing with what an expression has found in the whole graph."""
+    if where.mode == "mark":
+        made["found"] = sorted(found)
+    hidden = {"mark": "", "only": ", the others are hidden", "hide": ", and are hidden"}
+    count = f"{len(found):,} of {counted(len(graph.nodes), 'filter')}"
+    made["met"] = f"{count} {'meets' if len(found) == 1 else 'meet'} the expression"
+    made["met"] += hidden[where.mode]
+    return made
 
 
 def index_notes(story: Story, frame: Frame) -> dict[int, str]:
@@ -127,26 +152,116 @@ def frame_drawing(
     folds: Mapping[str, Folds] | None = None,
     marks: Mapping[int, Sequence[str]] | None = None,
     edge_marks: Mapping[tuple[int, int], str] | None = None,
+    around: Around | None = None,
+    where: Where | None = None,
     **options: Any,
 ) -> dict[str, Any]:
-    """Return a structure at a step as a drawing, with its sizes; marks are those of the step."""
+    """Return a structure at a step as a drawing, with its sizes; marks are those of the step.
+
+    With ``around`` it is what is near one filter, and all the rest is in a small map. With
+    ``where``, what an expression finds is marked, or drawn alone, or hidden.
+    """
     own = marks is None
     shown_marks = change_marks(story, frame) if marks is None else marks
     if own:
         edge_marks = dict.fromkeys(frame.added_edges, "added")
         edge_marks.update(dict.fromkeys(frame.removed_edges, "removed"))
-    made = graph_drawing(
-        frame.with_removed if own else frame.graph,
-        limits,
-        (folds or {}).get(frame.structure, NO_FOLDS),
-        palette=story.palette,
-        marks=shown_marks,
-        edge_marks=edge_marks,
+    whole = graph = frame.with_removed if own else frame.graph
+    found: Found = frozenset()
+    if where is not None:
+        found = where.found(whole)
+        graph = where.narrowed(whole, found)
+    options = {
         **options,
-    )
+        "palette": story.palette,
+        "marks": shown_marks,
+        "edge_marks": edge_marks or {},
+        "plan": story.plan(frame.structure, frame.step),
+        "bands": True,
+    }
+    centre = None if around is None else _centre(story, frame, graph, around.centre)
+    if around is not None and centre is not None:
+        levels = dict(frame.graph.level_of)
+        for gone in graph.nodes.keys() - levels.keys():
+            levels[gone] = max((levels.get(each, 0) + 1 for each in graph.parents[gone]), default=0)
+        options["levels"] = levels
+        made = _near_drawing(graph, centre, around, limits, options)
+        if around.centre is not None and around.centre != centre:
+            absent = f"#{around.centre} is not in this table: this is around #{centre}."
+            made["note"] = f"{absent} {made['note']}".strip()
+    else:
+        mine = (folds or {}).get(frame.structure, NO_FOLDS)
+        made = graph_drawing(graph, limits, mine, **options)
+    if where is not None:
+        made = _with_found(made, where, found, whole)
     made["title"] = story.structures.get(frame.structure, frame.structure)
-    made["stats"] = sizes(frame)
+    made["stats"] = " · ".join(each for each in (sizes(frame), made.get("met")) if each)
     made["step"] = frame.step
     if own:
         made["chips"] = chips(shown_marks, _WORDS)
     return made
+
+
+def _centre(story: Story, frame: Frame, graph: Graph, asked: int | None) -> int | None:
+    """Return the filter to look at: the one asked for, that of the step, or a root."""
+    last = story.trace[frame.step - 1].item if 0 < frame.step <= len(story) else None
+    for number in (asked, story.number[last] if last is not None else None):
+        if number in graph.nodes:
+            return number
+    return max(graph.roots or graph.nodes, key=lambda each: len(graph.children[each]), default=None)
+
+
+#: What a step has changed is shown besides, wherever it is; moved filters are too many for that.
+_SHOWN_BESIDES = ("added", "removed", "changed")
+
+
+def _near_drawing(
+    graph: Graph, centre: int, around: Around, limits: Limits, options: dict[str, Any]
+) -> dict[str, Any]:
+    """Return as much of what is near a filter as can be read in the room that there is."""
+    changed = [
+        number
+        for number, found in options["marks"].items()
+        if number in graph.nodes and any(mark in _SHOWN_BESIDES for mark in found)
+    ]
+    most = limits.near_nodes
+    while True:
+        shown, ways = near(graph, centre, around.reach, most, changed[:_BESIDES])
+        marks = {**dict.fromkeys(ways, "upward"), **options["edge_marks"]}
+        made = drawing(
+            graph, shown, labelled=limits.labelled_nodes, **{**options, "edge_marks": marks}
+        )
+        width, height = around.room
+        beside, below = (width - _MAP[0], height), (width, height - _MAP[1])
+        if most <= _LEAST_NEAR or readable(made, beside) or readable(made, below):
+            break
+        most = max(_LEAST_NEAR, min(len(shown.numbers), most) * 7 // 8)
+    made["around"] = centre
+    made["map"] = overview(graph, options["plan"], ratio=_MAP[0] / _MAP[1])
+    levels = "1 level" if around.reach == 1 else f"{around.reach} levels"
+    told = (
+        f"{len(shown.numbers):,} of {len(graph.nodes):,}: #{centre}, {levels} above and below, and "
+        "its ways up."
+    )
+    made["note"] = f"{told} {made['note']}".strip()
+    return made
+
+
+def readable(made: Mapping[str, Any], room: tuple[float, float]) -> bool:
+    """Return whether the text of a drawing can be read when all of it is fitted into a room."""
+    places = [each["position"] for each in made["elements"] if "position" in each]
+    across, down = (
+        max(each[axis] for each in places) - min(each[axis] for each in places) + made[side]
+        for axis, side in (("x", "width"), ("y", "height"))
+    )
+    return bool(min(room[0] / across, room[1] / (down + _BAND_NAMES)) >= _READABLE)
+
+
+#: The least zoom at which text is readable: 9.2 pixels of 14. The height of a band's name.
+_READABLE = 0.66
+_BAND_NAMES = 30
+#: Filters that are shown near another, however small they are.
+_LEAST_NEAR = 10
+#: Changed filters that are shown besides, and the size of the small map in pixels.
+_BESIDES = 4
+_MAP = (138, 92)

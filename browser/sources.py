@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import posetlib as pl
 from browser.config import Limits
@@ -21,8 +21,11 @@ from browser.json_places import places
 from posetlib.tables import Operation, filter_relation, graph_files
 
 __all__ = [
+    "LINE",
+    "NAME_CHARS",
     "Source",
     "SourceError",
+    "read_expression",
     "read_files",
     "read_filter",
     "read_line",
@@ -31,6 +34,8 @@ __all__ = [
     "read_types",
     "read_types_text",
 ]
+
+Parsed = TypeVar("Parsed")
 
 
 class SourceError(ValueError):
@@ -54,8 +59,10 @@ class Source:
     captions: tuple[str, ...] = ()
 
 
-_LINE: Final = re.compile(r"(?P<sign>[+-]\s*)?(?:(?P<interface>[^\s:\"]+):\s+)?(?P<filter>.*)\Z")
-_NAME_CHARS: Final = 100
+#: A line: a sign, the name of an interface, and the rest, each of the first two where it is there.
+LINE: Final = re.compile(r"(?P<sign>[+-]\s*)?(?:(?P<interface>[^\s:\"]+):\s+)?(?P<filter>.*)\Z")
+#: The most characters of the name of an interface.
+NAME_CHARS: Final = 100
 
 
 # -- typed text ------------------------------------------------------------------------------------
@@ -103,7 +110,7 @@ def read_line(
     if dropped:
         return Operation("drop_interface", None, _interface(dropped[1], f"line {number}"))
     indent = len(line) - len(line.lstrip())
-    found = _LINE.match(line, indent)
+    found = LINE.match(line, indent)
     assert found is not None  # the last group takes anything
     name = "remove" if (found["sign"] or "").startswith("-") else "add"
     interface = _interface(found["interface"] or f"I{unnamed}", f"line {number}")
@@ -135,7 +142,7 @@ def read_types(data: object, limits: Limits) -> pl.TypeHierarchy:
 
 
 def _interface(name: str, where: str) -> str:
-    if len(name) > _NAME_CHARS:
+    if len(name) > NAME_CHARS:
         raise SourceError(f"{where}: the name of an interface has {len(name):,} characters")
     return name
 
@@ -144,9 +151,27 @@ def read_filter(
     text: str, limits: Limits, types: pl.TypeHierarchy | None, where: str, column: int | None = None
 ) -> pl.Filter:
     """Read a filter; ``where`` is told when it is bad, and ``column`` is where it begins there."""
+    return _parsed(pl.parse_filter, text, limits, types, where, column)
+
+
+def read_expression(
+    text: str, limits: Limits, types: pl.TypeHierarchy | None, where: str, column: int | None = None
+) -> pl.Expression:
+    """Read an expression, as ``read_filter`` reads a filter."""
+    return _parsed(pl.parse_expression, text, limits, types, where, column)
+
+
+def _parsed(
+    parse: Callable[..., Parsed],
+    text: str,
+    limits: Limits,
+    types: pl.TypeHierarchy | None,
+    where: str,
+    column: int | None,
+) -> Parsed:
     _check_length(text, limits, where)
     try:
-        return pl.parse_filter(text, types=types)
+        return parse(text, types=types)
     except pl.FilterSyntaxError as error:
         wanted = "; expected " + " or ".join(error.expected) if error.expected else ""
         if column is None:
@@ -156,7 +181,7 @@ def read_filter(
     except pl.FilterError as error:
         raise SourceError(f"{where}: {error}") from None
     except RecursionError:
-        raise SourceError(f"{where}: the filter is nested too deeply") from None
+        raise SourceError(f"{where}: it is nested too deeply") from None
 
 
 def _quoted(text: str) -> str:
@@ -194,7 +219,7 @@ def read_files(files: Sequence[tuple[str, bytes]], limits: Limits) -> Source:
 
 
 def _names(files: Sequence[tuple[str, bytes]]) -> str:
-    first = files[0][0][:_NAME_CHARS]
+    first = files[0][0][:NAME_CHARS]
     return first if len(files) == 1 else f"{first} and {len(files) - 1} more"
 
 
@@ -491,7 +516,7 @@ def _parquet(files: Sequence[tuple[str, bytes]], limits: Limits) -> Source:
         except (pa.ArrowException, OSError, ValueError) as error:
             if isinstance(error, SourceError):
                 raise
-            raise SourceError(f"{name[:_NAME_CHARS]}: no Parquet file: {error}") from None
+            raise SourceError(f"{name[:NAME_CHARS]}: no Parquet file: {error}") from None
     return _of_rows(rows, _names(files), limits)
 
 

@@ -19,6 +19,8 @@ from browser.context.run import ContextRun
 from browser.context.script import CONTEXTS, read_changes
 from browser.directories import read_table, read_workload
 from browser.examples import EXAMPLES
+from browser.expressions.pruning_run import PruningRun, pruning_run
+from browser.expressions.script import EXPRESSION_SETS, ExpressionSet, read_set
 from browser.generating import generate, parameters_from
 from browser.network.comparing import Counts, counts_of
 from browser.network.examples import RUNS
@@ -123,11 +125,15 @@ class Library:
         self._documents: Cache[Files] = Cache(
             limits.document_bytes, lambda files: sum(len(content) for _, content in files)
         )
-        self._stories: Cache[Story] = Cache(limits.stories)
+        self._stories: Cache[Story] = Cache(
+            limits.stories * limits.story_steps, lambda story: max(len(story), limits.story_steps)
+        )
         self._series: Cache[list[Series]] = Cache(limits.stories)
         self._runs: Cache[Run] = Cache(limits.runs)
         self._counts: Cache[list[Counts]] = Cache(limits.runs)
         self._contexts: Cache[ContextRun] = Cache(limits.runs)
+        self._expressions: Cache[ExpressionSet] = Cache(limits.runs)
+        self._prunings: Cache[PruningRun] = Cache(limits.runs)
 
     def keep(self, files: Sequence[tuple[str, bytes]]) -> str:
         """Keep a document, and return the key to find it by."""
@@ -216,9 +222,12 @@ class Library:
 
     def context_text(self, source: str) -> str:
         """Return the text of profiles and queries, of "example:NAME" or as ``keep_run`` has it."""
+        return self._text_of(source, {name: each.text for name, each in CONTEXTS.items()})
+
+    def _text_of(self, source: str, examples: Mapping[str, str]) -> str:
         kind, _, name = source.partition(":")
-        if kind == "example" and name in CONTEXTS:
-            return CONTEXTS[name].text
+        if kind == "example" and name in examples:
+            return examples[name]
         if kind == "example":
             raise SourceError(f"there is no example {name[:40]!r}")
         return self.run_text(source)
@@ -230,6 +239,23 @@ class Library:
             lambda: ContextRun(
                 read_changes(self.context_text(source), self.config.limits), semantics
             ),
+        )
+
+    def expressions_text(self, source: str) -> str:
+        """Return the text of expressions, of "example:NAME" or as ``keep_run`` has it."""
+        return self._text_of(source, {name: each.text for name, each in EXPRESSION_SETS.items()})
+
+    def expressions(self, source: str) -> ExpressionSet:
+        """Return expressions and events; SourceError says why there are none."""
+        limits = self.config.limits
+        return self._expressions.made(
+            source, lambda: read_set(self.expressions_text(source), limits)
+        )
+
+    def prunings(self, source: str, rating: str) -> PruningRun:
+        """Return what becomes of expressions that are pruned to the end; SourceError if nothing."""
+        return self._prunings.made(
+            (source, rating), lambda: pruning_run(self.expressions(source), rating)
         )
 
     def story(self, recipe: Mapping[str, str]) -> Story:

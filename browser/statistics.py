@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import posetlib as pl
-from browser.graph import graph_of
+from browser.layout import layers
 from browser.story import COUNTED, STRUCTURES, Frame, Story
 from posetlib.tables import Player
 
@@ -24,6 +24,8 @@ MEASURES: Final = {
 }
 #: Steps that are measured of a long trace; each is a look at the whole table.
 _POINTS: Final = 60
+#: Operations up to which all of these are measured.
+QUICKLY: Final = 3_000
 _SIZES: Final = (25, 50, 100, 200, 400)
 
 
@@ -60,7 +62,8 @@ def steps_shown(length: int, points: int = _POINTS) -> tuple[int, ...]:
 
 def series(story: Story, structures: Sequence[str] | None = None) -> list[Series]:
     """Return every structure along the steps; O(operations), and a look at each step shown."""
-    steps = steps_shown(len(story))
+    # A look at a large table takes a while: of a long trace, fewer.
+    steps = steps_shown(len(story), _POINTS if len(story) <= QUICKLY else _POINTS // 3)
     return [_one(story, each, steps) for each in structures or STRUCTURES]
 
 
@@ -71,17 +74,27 @@ def _one(story: Story, structure: str, steps: Sequence[int]) -> Series:
     for step in steps:
         while player.position < step:
             player.forward()
-        graph = graph_of(table.snapshot(index=False), story.number, story.texts)
-        measured = {
-            "filters": len(graph.nodes),
-            "roots": len(graph.roots),
-            "edges": len(graph.edges),
-            "levels": graph.levels,
-            "tests": table.counters.covering_tests,
-        }
+        measured = {**_sizes(table), "tests": table.counters.covering_tests}
         for name, value in measured.items():
             values[name].append(value)
     return Series(structure, tuple(steps), {name: tuple(each) for name, each in values.items()})
+
+
+def _sizes(table: pl.Table[Any]) -> dict[str, int]:
+    """Return the numbers of filters, roots, edges and levels of a table."""
+    snapshot = table.snapshot(index=False)
+    place = {node.id: i for i, node in enumerate(snapshot.nodes)}
+    children: list[list[int]] = [[] for _ in place]
+    parents: list[list[int]] = [[] for _ in place]
+    for parent, child in snapshot.edges:
+        children[place[parent]].append(place[child])
+        parents[place[child]].append(place[parent])
+    return {
+        "filters": len(place),
+        "roots": sum(not each for each in parents),
+        "edges": len(snapshot.edges),
+        "levels": max(layers(children, parents), default=-1) + 1,
+    }
 
 
 def histograms(frame: Frame) -> dict[str, dict[str, int]]:

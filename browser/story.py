@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import threading
+from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,6 +12,7 @@ from typing import Any, Final
 
 import posetlib as pl
 from browser.graph import Graph, graph_of
+from browser.plan import Plan
 from browser.sources import Source, SourceError
 from posetlib.graph.change import NO_CHANGE
 from posetlib.tables import Operation, Player
@@ -29,10 +31,15 @@ __all__ = [
 ]
 
 #: So many operations are done unasked.
-QUICK: Final = 2_000
+QUICK: Final = 12_000
 #: Up to so many operations, tables find their way by covering tests alone, as the literature counts
 #: them; beyond that an index saves most tests, and seconds.
 COUNTED: Final = 1_000
+#: Filters at which a stretch of steps ends that share one plan of places. Small tables have short
+#: stretches, since a plan for more filters than there are leaves less room for text; in large ones
+#: all filters of the stretch are counted, those that went, too.
+_SMALL_STRETCHES: Final = (12, 18, 27, 40, 60, 80)
+_LARGE_STRETCHES: Final = (400, 1_600)
 #: The table that an uploaded snapshot holds, just as it is there.
 FILE: Final = "file"
 
@@ -122,6 +129,11 @@ class Frame:
     relinked: frozenset[int] = frozenset()
     added_edges: frozenset[tuple[int, int]] = frozenset()
 
+    @cached_property
+    def shared_table(self) -> pl.Table[Any]:
+        """The same for everybody who only reads."""
+        return self.table()
+
     def table(self) -> pl.Table[Any]:
         """Return a table of its own of this content; nothing is tested or repaired."""
         restored: pl.Table[Any] = self.snapshot.restore()
@@ -136,6 +148,7 @@ class Story:
 
     def __init__(self, source: Source, edits: Sequence[tuple[int, Operation]] = ()) -> None:
         self.source = source
+        self._edited = bool(edits)
         #: What there is to see at each step; a step by hand makes another trace of it.
         self.captions = () if edits else source.captions
         operations = list(source.operations)
@@ -184,11 +197,31 @@ class Story:
         """
         if structure == FILE and self.source.snapshot is not None:
             return self._file
+        return self._replay(structure).frame(min(max(step, 0), len(self)))
+
+    def _replay(self, structure: str) -> _Replay:
         if structure not in STRUCTURES:
             raise SourceError(f"there is no structure {structure!r}")
         with self._lock:
-            replay = self._replays.setdefault(structure, _Replay(self, structure))
-        return replay.frame(min(max(step, 0), len(self)))
+            return self._replays.setdefault(structure, _Replay(self, structure))
+
+    def plan(self, structure: str, step: int) -> Plan | None:
+        """Return where filters are drawn in a stretch of steps.
+
+        Of a small table, as they are when it is fullest; of a large one, as they would be if none
+        of the stretch were ever removed, so that no step needs a place for which there is no room.
+        Edits by hand have no part in it, so that they leave everything else where it is. None for a
+        file, and where a table is too large.
+        """
+        if structure == FILE:
+            return None
+        if self._edited:
+            return self._unedited.plan(structure, min(step, len(self._unedited)))
+        return self._replay(structure).plan(step)
+
+    @cached_property
+    def _unedited(self) -> Story:
+        return Story(self.source)
 
     @property
     def first_shown(self) -> tuple[str, ...]:
@@ -205,6 +238,11 @@ class Story:
         assert snapshot is not None
         graph = graph_of(snapshot, self.number, self.texts)
         return Frame(FILE, len(self), snapshot, graph, graph, frozenset(), NO_CHANGE, None)
+
+
+def _large_stretch(size: int) -> int | None:
+    """Return how many filters a stretch has room for that begins with so many; None: none has."""
+    return next((each for each in _LARGE_STRETCHES if size <= 0.75 * each), None)
 
 
 def _natural(name: str) -> list[tuple[int, int | str]]:
@@ -242,6 +280,12 @@ class _Replay:
         self._player = Player(story.trace, table)
         #: Covering tests after so many operations.
         self._tests = [0]
+        #: Filters in the table, and filters that came into it, after so many operations.
+        self._sizes = [0]
+        self._arrivals = [0]
+        #: The last steps of stretches, as far as anybody asked, and their plans.
+        self._ends: list[int] = []
+        self._plans: dict[int, Plan | None] = {}
         self._lock = threading.Lock()
         self._last: Frame | None = None
 
@@ -302,6 +346,58 @@ class _Replay:
             frozenset(fresh),
         )
 
+    def plan(self, step: int) -> Plan | None:
+        with self._lock:
+            here = self._player.position
+            while not self._ends or self._ends[-1] < step:
+                self._ends.append(self._next_end())
+            place = bisect_left(self._ends, step)
+            if place not in self._plans:
+                start = self._ends[place - 1] + 1 if place else 0
+                self._plans[place] = self._planned(start, self._ends[place])
+            self._seek(here)
+            return self._plans[place]
+
+    def _next_end(self) -> int:
+        """Return the last step of the stretch after those that are known, and replay to it."""
+        end = self._ends[-1] if self._ends else 0
+        size, arrived = self._sizes[end], self._arrivals[end]
+        small = next((each for each in _SMALL_STRETCHES if size < each), None)
+        large = _large_stretch(size)
+        if small is None and large is None:
+            return len(self._story)
+        while end < len(self._story):
+            end += 1
+            if end >= len(self._sizes):
+                self._seek(end)
+            came = self._arrivals[end] - arrived
+            if small is not None and (self._sizes[end] >= small or came >= small):
+                break
+            if small is None and large is not None and size + came >= large:
+                break
+        return end
+
+    def _planned(self, start: int, end: int) -> Plan | None:
+        """Return the plan of a stretch; None where there are too many filters for one."""
+        number, texts = self._story.number, self._story.texts
+        size = self._sizes[max(start - 1, 0)]
+        if size < _SMALL_STRETCHES[-1]:
+            fullest = max(range(start, end + 1), key=lambda each: (self._sizes[each], each))
+            self._seek(fullest)
+            return Plan(graph_of(self._player.table.snapshot(index=False), number, texts))
+        if _large_stretch(size) is None:
+            return None
+        self._seek(max(start - 1, 0))
+        items = [node.item for node in self._player.table.snapshot(index=False).nodes]
+        for step in range(start, end + 1):
+            self._seek(step)
+            items += self._player.change(step - 1).added
+        table = pl.make_table(self._structure, index=True)
+        for item in dict.fromkeys(items):
+            # An interface for each, so that none is dropped for the sake of another.
+            table.add(item, number[item])
+        return Plan(graph_of(table.snapshot(index=False), number, texts))
+
     def _seek(self, step: int) -> None:
         player = self._player
         while player.position < step:
@@ -310,5 +406,8 @@ class _Replay:
             if player.position == len(self._tests):
                 made = player.table.counters.covering_tests - counted
                 self._tests.append(self._tests[-1] + made)
+                self._sizes.append(len(player.table))
+                came = len(player.change(player.position - 1).added)
+                self._arrivals.append(self._arrivals[-1] + came)
         while player.position > step:
             player.back()

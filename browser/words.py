@@ -41,6 +41,7 @@ KEYS: Final = {
     "Shift and an arrow": "move the graph",
     "+ and −": "zoom",
     "F": "fit the whole graph",
+    "P": "present: graphs and steps alone, on the whole screen",
     "Enter": "fold or unfold what is below the chosen filter",
     "Esc": "close what is open",
 }

@@ -8,9 +8,16 @@
 
   const DASHES = ["solid", "dash", "dot", "dashdot"];
 
+  /* What is not measured yet shows no axes, which would look like a result. */
+  function waiting() {
+    const hidden = { visible: false }, ground = colour("surface");
+    return { paper_bgcolor: ground, plot_bgcolor: ground, xaxis: hidden, yaxis: hidden, annotations: [
+      { text: "Working …", showarrow: false, xref: "paper", yref: "paper", x: .5, y: .5, font: { color: colour("muted"), size: 16 } }] };
+  }
+
   /* Curves differ by colour and by their dashes; a vertical line is where the slider is. */
   function themed(figure) {
-    if (!figure) return { data: [], layout: {} };
+    if (!figure) return { data: [], layout: waiting() };
     const traces = figure.data.map((each, i) => Object.assign({}, each, {
       line: { color: colour("hue-" + i % 8), width: 2.5, dash: DASHES[i % DASHES.length] },
       marker: { color: colour("hue-" + i % 8), size: 6 },

@@ -3,17 +3,16 @@
 (function () {
   "use strict";
 
-  const edges = window.posetlib.edges;
-  const MARKS = { added: "good", matched: "good", removed: "bad", failed: "bad", moved: "move", relinked: "move",
-                  changed: "warn", assumed: "warn", witness: "warn", merger: "move", component: "good", covered: "warn",
-                  mapped: "move" };
-  const state = { drawings: {}, node: null, query: "", only: "", brushed: null, serial: 0, moved: new WeakSet() };
+  const { edges, bands } = window.posetlib, { colour, lookOf, styleOf } = window.posetlib.appearance;
+  const state = { drawings: {}, node: null, query: "", only: "", brushed: null, serial: 0, moved: new WeakSet(), rooms: {} };
 
-  function colour(name) {
-    return getComputedStyle(document.documentElement).getPropertyValue("--" + name).trim();
+  /* What draws in a panel: the canvas for large graphs (assets/wide.js) where it is shown, else Cytoscape. */
+  function instance(panel) {
+    const wide = window.posetlib.wide.view(panel);
+    return wide || cytoscape(panel);
   }
 
-  function instance(panel) {
+  function cytoscape(panel) {
     const host = document.getElementById("cy-" + panel);
     return host && host._cyreg && host._cyreg.cy && !host._cyreg.cy.destroyed() ? host._cyreg.cy : null;
   }
@@ -23,142 +22,9 @@
   }
 
   function whenMounted(panel, action, tries) {
-    const cy = instance(panel);
+    const cy = cytoscape(panel);
     if (cy) action(cy);
     else if ((tries || 0) < 300) setTimeout(() => whenMounted(panel, action, (tries || 0) + 1), 20);
-  }
-
-  /* One stripe per interface at the left of a box; the rest of it is the ground for its text. */
-  function stripes(node, hues, ground) {
-    const shown = node.data("hues") || [];
-    const mark = Object.keys(MARKS).find((name) => node.hasClass(name));
-    if (mark) ground = colour(MARKS[mark] + "-ground");
-    const colours = [], stops = [];
-    shown.forEach((hue, i) => {
-      colours.push(hues[hue % hues.length], hues[hue % hues.length]);
-      stops.push(i * 4 + "%", (i + 1) * 4 + "%");
-    });
-    const end = shown.length * 4 + "%";
-    return [colours.concat([ground, ground]).join(" "), stops.concat([end, "100%"]).join(" ")];
-  }
-
-  /* How lines on the canvas of edges look, by their mark. */
-  function lookOf() {
-    const dashed = { removed: true };
-    const colours = { "": colour("edge"), near: colour("accent") };
-    Object.entries(MARKS).forEach(([mark, name]) => { colours[mark] = colour(name); });
-    return (mark) => ({ colour: colours[mark] || colours[""], dashed: Boolean(dashed[mark]) });
-  }
-
-  /* From afar the number alone is as large as its box allows. */
-  function letters(node, drawing) {
-    if (!node.cy().scratch("_far")) return drawing.text ? 14 : 12;
-    const head = node.data("head") || "";
-    return Math.min(drawing.text ? 42 : 17, (drawing.width - 12) / (0.68 * Math.max(2, head.length)));
-  }
-
-  /* Names of brokers and clients are larger from afar, as far as their boxes allow. */
-  function nameLetters(node) {
-    const near = node.hasClass("broker") ? 19 : 18;
-    if (!node.cy().scratch("_far")) return near;
-    return Math.max(near, Math.min(30, 128 / (0.6 * Math.max(2, (node.data("head") || "").length))));
-  }
-
-  /* As large as what is written in it, by the usual width of a letter. */
-  function boxOf(node) {
-    const lines = node.data(node.cy().scratch("_far") ? "head" : "label").split("\n"), letters = nameLetters(node);
-    return [letters * (0.58 * Math.max(...lines.map((each) => each.length)) + 0.8), letters * (1.25 * lines.length + 0.4)];
-  }
-
-  function styleOf(drawing) {
-    const hues = Array.from({ length: 8 }, (_, i) => colour("hue-" + i));
-    const ground = colour("node"), line = colour("node-line"), text = colour("text");
-    const style = [
-      { selector: "node", style: {
-        shape: "round-rectangle", width: drawing.width, height: drawing.height,
-        "background-color": ground, "border-width": 1.5, "border-color": line,
-        label: (n) => (n.cy().scratch("_far") ? n.data("head") : n.data("label")) || n.data("label"), color: text, "text-wrap": "wrap", "text-valign": "center",
-        "text-halign": "center", "font-size": (n) => letters(n, drawing), "line-height": 1.2,
-        "font-family": "system-ui, sans-serif",
-        "min-zoomed-font-size": 4 } },
-      { selector: "edge", style: {
-        width: 1.5, "line-color": colour("edge"), "curve-style": "straight",
-        "target-arrow-shape": "triangle", "target-arrow-color": colour("edge"), "arrow-scale": .8 } },
-      { selector: "node.root", style: { "border-width": 3 } },
-      { selector: "node.folded", style: { "border-style": "double", "border-width": 5 } },
-    ];
-    if (drawing.text) {
-      style.push({ selector: "node[hues]", style: {
-        "background-fill": "linear-gradient", "background-gradient-direction": "to-right",
-        "background-gradient-stop-colors": (n) => stripes(n, hues, ground)[0],
-        "background-gradient-stop-positions": (n) => stripes(n, hues, ground)[1] } });
-    } else {
-      hues.forEach((hue, i) => style.push({ selector: "node.h" + i, style: {
-        "border-color": hue, "border-width": 4 } }));
-    }
-    Object.entries(MARKS).forEach(([mark, name]) => {
-      style.push({ selector: "node." + mark, style: {
-        "border-color": colour(name), "border-width": 5, "z-index": 5,
-        "background-color": colour(name + "-ground") } });
-      style.push({ selector: "edge." + mark, style: {
-        "line-color": colour(name), "target-arrow-color": colour(name), width: 3.5, opacity: 1, "z-index": 5 } });
-    });
-    style.push(
-      { selector: ".removed, .failed", style: { "border-style": "dashed", "line-style": "dashed" } },
-      { selector: ".moved", style: { "border-style": "double", "border-width": 7 } },
-      { selector: ".relinked", style: { "border-style": "dashed", "border-width": 3 } },
-      { selector: ".changed, .assumed", style: { "border-style": "dotted" } },
-      { selector: ".unvisited, .skipped, .pruned", style: { "border-style": "dotted" } },
-      /* What steps back does so by its box: its text stays as readable as any. */
-      { selector: "node.unvisited", style: { color: colour("muted"), "border-color": colour("control"), "border-width": 1, "background-color": colour("ground"), "background-fill": "solid" } },
-      { selector: "node.broker", style: { shape: "ellipse", width: 120, height: 64, "font-size": 18, "font-weight": 600,
-        "background-fill": "solid", "background-color": ground, "border-width": 3 } },
-      { selector: "node.here", style: { shape: "hexagon", width: 140, height: 80 } },
-      { selector: "edge.message", style: { label: "data(label)", "font-family": "system-ui, sans-serif", "text-wrap": "wrap", "font-size": 18, color: text,
-        "text-background-color": colour("surface"), "text-background-opacity": 1, "text-background-padding": 4,
-        "text-background-shape": "round-rectangle", width: 3, "curve-style": "bezier", "target-arrow-shape": "triangle", "arrow-scale": 1.4 } },
-      { selector: "node.broker, node.client, node.load", style: { "font-size": (n) => nameLetters(n) } },
-      { selector: "node.client", style: { shape: "round-rectangle", width: 118, height: 38,
-        "background-fill": "solid", "background-color": colour("raised"), "border-width": 1.5 } },
-      { selector: "node.client.matched", style: { "background-color": colour("good-ground"), "border-color": colour("good"), "border-width": 4 } },
-      { selector: "node.actor", style: { "border-color": colour("move"), "background-color": colour("move-ground"), "border-width": 4, "border-style": "double" } },
-      { selector: "node.broker.passed", style: { "border-color": colour("accent"), "border-width": 5 } },
-      { selector: "node.load", style: { shape: "round-rectangle", width: (n) => boxOf(n)[0], height: (n) => boxOf(n)[1],
-        "background-color": colour("surface"), "border-color": colour("control"), "border-width": 1, "border-style": "dashed", "z-index": 6 } },
-      { selector: "node.load.now", style: { "border-color": colour("move"), "border-width": 3, "border-style": "solid", "background-color": colour("move-ground") } },
-      { selector: "edge.link, edge.attachment", style: { "target-arrow-shape": "none", width: 3 } },
-      { selector: "edge.attachment", style: { width: 1.5, "line-style": "dotted" } },
-      { selector: "edge.way", style: { "line-color": colour("accent"), width: 7 } },
-      { selector: "edge.broken", style: { "line-style": "dashed", "line-color": colour("bad") } },
-      { selector: "edge.waiting, edge.moving", style: { "curve-style": "bezier", width: 4, "arrow-scale": 1.5, "z-index": 5 } },
-      { selector: "edge.waiting", style: { "line-color": colour("control"), "target-arrow-color": colour("control"), "line-style": "dashed" } },
-      { selector: "edge.moving", style: { "line-color": colour("move"), "target-arrow-color": colour("move"), width: 6 } },
-      { selector: "edge.quiet", style: { "line-style": "dotted", "target-arrow-shape": "none" } },
-      { selector: "edge.dim", style: { opacity: .2 } },
-      { selector: "node.dim", style: { color: colour("muted"), "background-fill": "solid", "background-color": colour("ground"), "border-color": colour("line"), "border-width": 1, "border-style": "solid" } },
-      { selector: "node.found", style: { "border-color": colour("focus"), "border-width": 6, opacity: 1, "z-index": 8 } },
-      { selector: "edge.near", style: { "line-color": colour("accent"), "target-arrow-color": colour("accent"), width: 4, opacity: 1, "z-index": 9 } },
-      /* The edges of the chosen filter that came and went stay apart from those that were kept. */
-      { selector: "edge.near.added", style: { "line-color": colour("good"), "target-arrow-color": colour("good"), width: 5 } },
-      { selector: "edge.near.removed", style: { "line-color": colour("bad"), "target-arrow-color": colour("bad"), width: 5, "line-style": "dashed" } },
-      { selector: "edge.near.witness", style: { "line-color": colour("warn"), "target-arrow-color": colour("warn"), width: 5 } },
-      { selector: "node.near", style: { "border-color": colour("accent"), opacity: 1 } },
-      { selector: "node.walked", style: { "border-color": colour("focus"), "border-width": 4 } },
-      { selector: "node.walking", style: { "border-color": colour("focus"), "border-width": 11, "z-index": 11 } },
-      { selector: "node.picked", style: { "border-color": colour("accent"), "border-width": 8, "border-style": "solid", opacity: 1, "z-index": 10 } },
-      /* Rectangles in the plane lie one within the other: they are seen through, the smaller ones on top. */
-      { selector: "node.rect", style: { shape: "rectangle", width: "data(w)", height: "data(h)", "background-opacity": "data(faint)", "background-color": colour("hue-0"), "font-size": (n) => (n.cy().scratch("_far") ? 23 : 15),
-        "border-width": 1.5, "border-color": colour("hue-0"), "z-index": "data(z)", "text-background-color": colour("surface"), "text-background-opacity": .85, "text-background-padding": 1 } },
-      { selector: "node.merger-box", style: { "background-opacity": .06, "border-width": 3.5, "border-color": colour("move"), "text-valign": "top", "text-margin-y": 20 } },
-      { selector: "node.inside", style: { events: "no", label: "", "border-width": 0 } },
-      { selector: "node.frame", style: { events: "no", "background-opacity": 1, "background-color": colour("surface"), "border-color": colour("control"), "border-width": 1 } },
-      { selector: "node.rect.component, node.rect.covered, node.rect.merger", style: { "border-width": 4 } },
-      { selector: "node.rect.component, node.rect.merger", style: { "border-color": (n) => colour(n.hasClass("component") ? "good" : "move"), "background-color": (n) => colour(n.hasClass("component") ? "good" : "move") } },
-      { selector: "node.rect.covered", style: { "border-color": colour("warn"), "background-color": colour("warn"), "border-style": "dotted" } },
-      { selector: "node.rect.picked", style: { "border-color": colour("accent"), "border-width": 6, "border-style": "solid" } },
-      { selector: "node.tick", style: { events: "no", width: 1, height: 1, "background-opacity": 0, "border-width": 0, "font-size": (n) => (n.cy().scratch("_far") ? 24 : 16), color: text } }
-    );
-    return style;
   }
 
   function prepared(elements, text) {
@@ -168,7 +34,20 @@
       ? Object.assign({}, e, { classes: (e.classes || "") + " h" + (e.data.hues[0] % 8) }) : e);
   }
 
+  function drawWide(cy, panel, drawing) {
+    if (cy.elements().nonempty()) cy.elements().remove();
+    edges.show(cy, { elements: [] }, lookOf());
+    tell(panel, drawing);
+    state.serial += 1;
+    const serial = state.serial, view = window.posetlib.wide.show(panel, true), frame = view.frame;
+    view.draw(drawing, () => { frame.dataset.drawn = drawing.nodes + "/" + drawing.edges; frame.dataset.serial = serial; });
+    pick(view, panel);
+    find(view, panel);
+  }
+
   function drawOne(cy, panel, drawing) {
+    if (drawing.wide) return drawWide(cy, panel, drawing);
+    window.posetlib.wide.show(panel, false);
     const animate = drawing.text && !drawing.lines && cy.nodes().length > 0 &&
       !matchMedia("(prefers-reduced-motion: reduce)").matches && !document.hidden;
     const before = {};
@@ -181,11 +60,13 @@
     tell(panel, drawing);
     cy.resize();
     cy.scratch("_box", bounds(drawing));
+    cy.scratch("_map", drawing.map ? window.posetlib.minimap.size : null);
     if (!state.moved.has(cy)) fit(cy);
     cy.scratch("_far", isFar(cy, drawing));
     const elements = prepared(drawing.elements, drawing.text);
     const form = [drawing.text, drawing.width, drawing.height].join();
     edges.show(cy, drawing, lookOf());
+    bands.show(cy, drawing);
     cy.batch(() => {
       if (cy.scratch("_form") === form) return renew(cy, elements);
       cy.scratch("_form", form);
@@ -202,6 +83,7 @@
         }
       });
     }
+    window.posetlib.minimap.show(cy, panel, drawing, state.node);
     pick(cy, panel);
     find(cy, panel);
     state.serial += 1;
@@ -209,6 +91,7 @@
     const frame = cy.container().closest(".graph");
     cy.one("render", () => { frame.dataset.drawn = drawing.nodes + "/" + drawing.edges; frame.dataset.serial = serial; });
     cy.forceRender();
+    return undefined;
   }
 
   /* From one step to the next most stays: what does is neither made nor styled anew. */
@@ -235,16 +118,42 @@
     cy.add(fresh);
   }
 
-  /* By the positions that the server gave, which needs no look at thousands of edges. */
+  /* The width and height that the graphs of a page have. A new shape is told, and all is laid out for it; a
+     small change is not worth that everything moves. */
+  const PADDING = 12, RESHAPED = 1.25;
+  function measure(page, tell) {
+    const frame = document.querySelector("#page .graph[id^=graph-" + page + "]");
+    const box = frame && frame.getBoundingClientRect();
+    const known = state.rooms[page];
+    if (!box || box.width < 80 || box.height < 80) return known || null;
+    /* What stands above a graph comes with its first drawing, and takes of its height. */
+    const told = document.querySelector("#page .stats"), less = told && !told.textContent ? 56 : 0;
+    const room = [Math.round(box.width - 2 * PADDING), Math.round(box.height - less - 2 * PADDING)];
+    const apart = (one, other) => Math.max(one / other, other / one);
+    const changed = !known || apart(room[0] / room[1], known[0] / known[1]) > RESHAPED || apart(room[0], known[0]) > RESHAPED;
+    if (changed) state.rooms[page] = room;
+    if (changed && tell && !document.fullscreenElement) window.dash_clientside.set_props(page + "-room", { data: room });
+    return state.rooms[page];
+  }
+
+  function isNear() {
+    return Object.values(state.drawings).some((each) => each.around !== undefined);
+  }
+
+  /* By the positions that the server gave, which needs no look at thousands of edges. A small map that is
+     always there has its place beside or below the graph. */
   function fit(cy) {
+    if (cy.wide) return cy.fit();
     state.moved.delete(cy);
-    const box = cy.scratch("_box");
-    if (!box || !cy.width() || !cy.height()) return;
+    const box = cy.scratch("_box"), map = cy.scratch("_map");
+    if (!box || !cy.width() || !cy.height()) return undefined;
     const width = box.x2 - box.x1, height = box.y2 - box.y1;
-    const level = Math.max(cy.minZoom(), Math.min(1.15, (cy.width() - 32) / width, (cy.height() - 32) / height));
-    cy.viewport({ zoom: level, pan: {
-      x: cy.width() / 2 - level * (box.x1 + box.x2) / 2,
-      y: cy.height() / 2 - level * (box.y1 + box.y2) / 2 } });
+    const rooms = map ? [[cy.width() - map[0], cy.height()], [cy.width(), cy.height() - map[1]]] : [[cy.width(), cy.height()]];
+    const levels = rooms.map(([w, h]) => Math.min(1.15, (w - 2 * PADDING) / width, (h - 2 * PADDING) / height));
+    const best = levels.indexOf(Math.max(...levels)), level = Math.max(cy.minZoom(), levels[best]);
+    return cy.viewport({ zoom: level, pan: {
+      x: rooms[best][0] / 2 - level * (box.x1 + box.x2) / 2,
+      y: rooms[best][1] / 2 - level * (box.y1 + box.y2) / 2 } });
   }
 
   /* From afar a filter shows its number alone, in letters that can be read; from near, if it is
@@ -255,9 +164,32 @@
 
   function follow(cy, panel) {
     const drawing = state.drawings[panel], far = isFar(cy, drawing);
-    if (!drawing || far === cy.scratch("_far")) return;
-    cy.scratch("_far", far);
-    cy.nodes().updateStyle();
+    if (!drawing) return;
+    if (far !== cy.scratch("_far")) {
+      cy.scratch("_far", far);
+      callOut(cy, panel);
+      cy.nodes().updateStyle();
+    } else if (far) cy.nodes(".called").updateStyle();
+  }
+
+  /* From afar, what a step changed and what is chosen are read all the same: their text is as large as any
+     on the screen, and lies over what is beside them. */
+  const CHANGED = [".added", ".removed", ".changed", ".moved", ".relinked"], CALLED = 6;
+  function callOut(cy, panel) {
+    const drawing = state.drawings[panel];
+    let called = cy.collection();
+    if (drawing && drawing.bands && cy.scratch("_far")) {
+      CHANGED.forEach((mark) => {
+        const more = cy.nodes(mark);
+        if (called.union(more).length <= CALLED) called = called.union(more);
+        else if (called.empty()) called = more.slice(0, CALLED);
+      });
+      called = called.union(cy.nodes(".picked"));
+    }
+    cy.batch(() => {
+      cy.nodes(".called").not(called).removeClass("called");
+      called.addClass("called");
+    });
   }
 
   function bounds(drawing) {
@@ -268,6 +200,11 @@
       box.x2 = Math.max(box.x2, each.position.x + drawing.width / 2);
       box.y1 = Math.min(box.y1, each.position.y - drawing.height / 2);
       box.y2 = Math.max(box.y2, each.position.y + drawing.height / 2);
+    });
+    (drawing.bands || []).forEach((band) => {
+      const [low, high] = drawing.sideways ? ["x1", "x2"] : ["y1", "y2"];
+      box[low] = Math.min(box[low], band.from);
+      box[high] = Math.max(box[high], band.to);
     });
     return box.x1 <= box.x2 ? box : null;
   }
@@ -280,6 +217,8 @@
     };
     put("stats", drawing.stats);
     put("note", drawing.note);
+    const note = document.getElementById("note-" + panel);
+    if (note) note.classList.toggle("quiet", drawing.around !== undefined);
     const chips = document.getElementById("chips-" + panel);
     if (chips) chips.replaceChildren(...(drawing.chips || []).map(([mark, text]) => {
       const chip = document.createElement("button");
@@ -307,7 +246,7 @@
     cy.boxSelectionEnabled(false);
     cy.on("tap", "node", (event) => {
       const number = numberOf(event.target);
-      if (Number.isInteger(number)) window.dash_clientside.set_props(pageOf(panel) + "-node", { data: number });
+      if (Number.isInteger(number)) chosen(panel, number);
     });
     cy.on("dbltap", "node", (event) => askToFold(panel, event.target));
     cy.on("mouseover", "node", (event) => hover(event));
@@ -319,9 +258,15 @@
       if (cy.destroyed()) return observer.disconnect();
       cy.resize();
       if (!state.moved.has(cy)) fit(cy);
+      clearTimeout(state.measuring);
+      state.measuring = setTimeout(() => measure(pageOf(panel), true), 250);
       return undefined;
     });
     observer.observe(cy.container());
+  }
+
+  function chosen(panel, number) {
+    window.dash_clientside.set_props(pageOf(panel) + "-node", { data: number });
   }
 
   /* A filter of several rectangles is several elements, with one number. */
@@ -330,8 +275,8 @@
   }
 
   function askToFold(panel, node) {
-    const number = Number(node.id());
-    if (!Number.isInteger(number) || node.is(".broker, .client, .rect")) return;
+    const number = Number(node.id()), drawing = state.drawings[panel];
+    if (!Number.isInteger(number) || node.is(".broker, .client, .rect") || !drawing || drawing.around !== undefined) return;
     request([panel], number, node.hasClass("folded") ? "unfold" : "fold");
   }
 
@@ -354,8 +299,14 @@
   }
 
   function hover(event) {
-    const data = event.target.data(), place = tooltip();
-    if (data.filter === undefined && !data.tip) return;
+    tip(event.target.data(), event.originalEvent);
+  }
+
+  /* Say something about a filter beside the pointer; about none, say nothing. */
+  function tip(data, at) {
+    const place = tooltip();
+    if (!data) return place.setAttribute("hidden", "");
+    if (data.filter === undefined && !data.tip) return undefined;
     const lines = data.tip ? [data.tip]
       : [(data.name || "#" + data.id) + " " + data.filter, "Interfaces: " + (data.interfaces || []).join(", ")];
     if (data.marks) lines.push(data.marks.join("; "));
@@ -363,10 +314,10 @@
     if (data.hidden) lines.push(data.hidden + " below are folded; double-click unfolds");
     place.textContent = lines.join("\n");
     place.removeAttribute("hidden");
-    const at = event.originalEvent;
     const box = place.getBoundingClientRect();
     place.style.left = Math.max(4, Math.min(at.clientX + 14, innerWidth - box.width - 8)) + "px";
     place.style.top = Math.max(4, Math.min(at.clientY + 14, innerHeight - box.height - 8)) + "px";
+    return undefined;
   }
 
   /* The lines of a filter by their mark, and what is at their other ends. */
@@ -391,6 +342,7 @@
   }
 
   function pick(cy, panel) {
+    if (cy.wide) return cy.pick(state.node);
     const node = state.node === null ? cy.collection() : cy.$id(String(state.node));
     cy.batch(() => {
       cy.elements(".picked, .near").removeClass("picked near");
@@ -401,6 +353,8 @@
       if (node.nonempty()) neighbours(cy, panel, node).addClass("near");
     });
     edges.pick(cy, around(panel, node).lines);
+    callOut(cy, panel);
+    window.posetlib.minimap.pick(cy, state.node);
     return node;
   }
 
@@ -409,13 +363,36 @@
     return document.getElementById(pageOf(panel) + "-search") ? state.query.trim().toLowerCase() : "";
   }
 
+  /* The filters that meet the expression of the page, where these are to be marked. */
+  function metOf(panel) {
+    const drawing = state.drawings[panel];
+    if (!drawing || !drawing.found) return null;
+    drawing.met_set = drawing.met_set || new Set(drawing.found.map(String));
+    return drawing.met_set;
+  }
+
+  /* The numbers of what is found on the canvas; the rest of it is dimmed. */
+  function findWide(view, query, only, met) {
+    const looked = Boolean(query || only || met || state.brushed), names = view.data.numbers;
+    const found = !looked ? [] : view.placesWith((place) => (!met || met.has(String(names[place]))) && (!only || (view.marks.get(place) || []).includes(only)) &&
+      (!state.brushed || state.brushed.has(String(names[place]))) && (!query || view.searched(place).includes(query)));
+    view.show(looked ? found : null);
+    return found.map((place) => names[place]);
+  }
+
   function find(cy, panel) {
-    const query = queryOf(panel), only = state.only;
+    const query = queryOf(panel), only = state.only, met = metOf(panel);
+    if (cy.wide) return findWide(cy, query, only, met);
+    const near = query || only || met || state.brushed ? null : window.posetlib.links.near(state.drawings[panel], state.node);
     let found = cy.collection();
     cy.batch(() => {
       cy.elements(".found, .dim").removeClass("found dim");
-      if (!query && !only && !state.brushed) return;
-      found = cy.nodes().filter((n) => (!only || n.hasClass(only)) && (!state.brushed || state.brushed.has(n.id())));
+      if (near) {
+        const kept = cy.nodes().filter((n) => near.has(n.id()));
+        cy.elements().not(kept.union(kept.edgesWith(kept))).addClass("dim");
+      }
+      if (!query && !only && !met && !state.brushed) return;
+      found = cy.nodes().filter((n) => (!only || n.hasClass(only)) && (!met || met.has(n.id())) && (!state.brushed || state.brushed.has(n.id())));
       if (query) {
         found = found.filter((n) => (("#" + n.id() + " " + (n.data("filter") || "") + " " +
           (n.data("interfaces") || []).join(" ")).toLowerCase()).includes(query));
@@ -424,7 +401,7 @@
       cy.elements().not(kept).addClass("dim");
       found.addClass("found");
     });
-    edges.dim(cy, Boolean(query || only || state.brushed));
+    edges.dim(cy, Boolean(query || only || met || state.brushed || near));
     return found;
   }
 
@@ -448,6 +425,7 @@
     document.querySelectorAll("tr[class*='kind-']").forEach((row) => {
       row.hidden = Boolean(only) && !row.classList.contains("kind-" + only);
     });
+    window.posetlib.lists.renew();
   }
 
   function panels() {
@@ -459,16 +437,18 @@
   }
 
   function zoom(cy, factor) {
+    if (cy.wide) return cy.zoomBy(factor);
     state.moved.add(cy);
-    cy.zoom({ level: cy.zoom() * factor, renderedPosition: { x: cy.width() / 2, y: cy.height() / 2 } });
+    return cy.zoom({ level: cy.zoom() * factor, renderedPosition: { x: cy.width() / 2, y: cy.height() / 2 } });
   }
 
   function lookAt(number) {
     everywhere((cy, panel) => {
+      if (cy.wide) return cy.lookAt([number]);
       const node = cy.$id(String(number));
-      if (!node.nonempty()) return;
+      if (!node.nonempty()) return undefined;
       state.moved.add(cy);
-      fitTo(cy, node.union(neighbours(cy, panel, node)));
+      return fitTo(cy, node.union(neighbours(cy, panel, node)));
     });
   }
 
@@ -484,11 +464,12 @@
   function show(page, numbers) {
     window.dash_clientside.set_props(page + "-node", { data: numbers[0] });
     everywhere((cy, panel) => {
+      if (cy.wide) return cy.lookAt(numbers);
       const nodes = numbers.reduce((all, each) => all.union(cy.$id(String(each))), cy.collection());
-      if (!nodes.nonempty()) return;
+      if (!nodes.nonempty()) return undefined;
       state.moved.add(cy);
       const near = nodes.reduce((all, each) => all.union(neighbours(cy, panel, each)), nodes);
-      fitTo(cy, near.length < 40 ? near : nodes);
+      return fitTo(cy, near.length < 40 ? near : nodes);
     });
   }
 
@@ -499,27 +480,27 @@
 
   /* From the chosen filter to a parent, a child, or one beside it; whether there was one to go to. */
   function step(panel, way) {
-    const cy = instance(panel);
-    if (!cy || state.node === null) return false;
-    const node = cy.$id(String(state.node));
-    if (!node.nonempty()) return false;
-    const ends = (each, side) => { const found = linked(panel, each, side); return found.length ? found : null; };
+    const cy = instance(panel), here = String(state.node);
+    if (!cy || state.node === null || !(cy.wide ? cy.place.has(state.node) : cy.$id(here).nonempty())) return false;
     let to = null;
-    if (way === "up") to = (ends(node.id(), "parents") || [])[0];
-    if (way === "down") to = (ends(node.id(), "children") || [])[0];
+    if (way === "up") to = linked(panel, here, "parents")[0];
+    if (way === "down") to = linked(panel, here, "children")[0];
     if (way === "left" || way === "right") {
-      const parent = (ends(node.id(), "parents") || [])[0];
-      const beside = parent ? linked(panel, parent, "children") : cy.nodes(".root").map((each) => each.id());
-      const place = beside.indexOf(node.id());
+      const parent = linked(panel, here, "parents")[0];
+      const roots = () => (cy.wide ? cy.rootNumbers().map(String) : cy.nodes(".root").map((each) => each.id()));
+      const beside = parent ? linked(panel, parent, "children") : roots();
+      const place = beside.indexOf(here);
       to = beside[place + (way === "right" ? 1 : -1)];
     }
     if (to === undefined || to === null) return false;
-    window.dash_clientside.set_props(pageOf(panel) + "-node", { data: Number(to) });
+    chosen(panel, Number(to));
     return true;
   }
 
   /* The ids of parents or children, from left to right, whether edges are elements or lines. */
   function linked(panel, id, side) {
+    const wide = window.posetlib.wide.view(panel);
+    if (wide) return wide.linked(Number(id), side).map(String);
     const drawing = state.drawings[panel], found = [], at = {};
     drawing.elements.forEach((each) => {
       if (each.position) at[each.data.id] = each.position;
@@ -547,6 +528,7 @@
       walked.forEach((panel) => {
         const cy = instance(panel), order = (state.drawings[panel] || {}).walk || [];
         if (!cy) return;
+        if (cy.wide) { cy.walk(order.slice(0, at + 1)); return; }
         cy.nodes(".walking").removeClass("walking").addClass("walked");
         if (at < order.length) cy.$id(String(order[at])).addClass("walking");
       });
@@ -561,17 +543,19 @@
   function stopWalk() {
     clearInterval(state.walking);
     state.walking = 0;
-    everywhere((cy) => cy.nodes(".walking, .walked").removeClass("walking walked"));
+    everywhere((cy) => (cy.wide ? cy.walk([]) : cy.nodes(".walking, .walked").removeClass("walking walked")));
   }
 
   function pan(cy, by) {
+    if (cy.wide) return cy.panBy(by);
     state.moved.add(cy);
-    cy.panBy(by);
+    return cy.panBy(by);
   }
 
   function fold(panel) {
     const cy = instance(panel);
-    if (cy && state.node !== null) askToFold(panel, cy.$id(String(state.node)));
+    if (!cy || state.node === null) return;
+    if (cy.wide) cy.fold(state.node); else askToFold(panel, cy.$id(String(state.node)));
   }
 
   function draw(drawings, number) {
@@ -591,12 +575,15 @@
     const asked = [];
     everywhere((cy, panel) => {
       const node = pick(cy, panel);
-      if (!node.nonempty()) {
-        if (state.node !== null && !state.drawings[panel].whole) asked.push(panel);
-        return;
+      if (state.drawings[panel].reach && !cy.wide) find(cy, panel);
+      if (cy.wide && node) return cy.bringIntoView();
+      if (cy.wide || !node.nonempty()) {
+        if (state.node !== null && !state.drawings[panel].whole && state.drawings[panel].around === undefined) asked.push(panel);
+        return undefined;
       }
       const box = node.renderedBoundingBox();
       if (box.x1 < 0 || box.y1 < 0 || box.x2 > cy.width() || box.y2 > cy.height()) cy.center(node);
+      return undefined;
     });
     if (asked.length) request(asked, state.node, "reveal");
   }
@@ -606,7 +593,12 @@
     const numbers = new Set(), wanted = Boolean(state.query.trim());
     everywhere((cy, panel) => {
       const found = find(cy, panel);
-      found.forEach((n) => numbers.add(n.id()));
+      found.forEach((n) => numbers.add(cy.wide ? String(n) : n.id()));
+      if (cy.wide) {
+        if (found.length && found.length <= 12) cy.lookAt(found); else if (!wanted && cy.searching) cy.fit();
+        cy.searching = wanted;
+        return;
+      }
       if (found.nonempty() && found.length <= 12) {
         state.moved.add(cy);
         fitTo(cy, found.reduce((all, each) => all.union(neighbours(cy, panel, each)), found));
@@ -620,8 +612,10 @@
 
   function restyle() {
     everywhere((cy, panel) => {
+      if (cy.wide) { cy.restyle(); return; }
       cy.style(styleOf(state.drawings[panel]));
       edges.restyle(cy, lookOf());
+      window.posetlib.minimap.restyle(cy);
     });
   }
 
@@ -629,5 +623,5 @@
     return Object.values(state.drawings).every((each) => each.step === undefined || each.step === step);
   }
 
-  window.posetlib.graphs = { atStep, brush, choose, draw, fit, fold, instance, lookAt, pan, restyle, save, search, show, showOnly, step, toggleOnly, walk, zoom };
+  window.posetlib.graphs = { atStep, brush, choose, chosen, draw, fit, fold, instance, isNear, lookAt, measure, only: () => state.only, pan, request, restyle, save, search, show, showOnly, step, tip, toggleOnly, walk, zoom };
 })();

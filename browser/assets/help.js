@@ -68,6 +68,7 @@
     const buttons = Array.from(list.querySelectorAll("button[data-pick]"));
     const step = { ArrowDown: 1, ArrowUp: -1, Home: -buttons.length, End: buttons.length }[event.key];
     if (step === undefined) return false;
+    if (step && Math.abs(step) === buttons.length && window.posetlib.lists.end(list, step > 0)) return true;
     const next = buttons[Math.max(0, Math.min(buttons.length - 1, buttons.indexOf(event.target) + step))];
     buttons.forEach((each) => { each.tabIndex = each === next ? 0 : -1; });
     next.focus();

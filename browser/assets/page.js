@@ -1,4 +1,4 @@
-/* The page around the graphs: its buttons and keys, its themes, its long lists, and what Dash calls. All
+/* The page around the graphs: its buttons and keys, its themes, and what Dash calls. All
    text goes in as text, never as HTML. */
 (function () {
   "use strict";
@@ -65,10 +65,36 @@
     if (event.target.closest && event.target.closest("#theme")) {
       setTheme(document.documentElement.dataset.theme === "dark" ? "light" : "dark", true);
     }
-    if (event.target.closest && event.target.closest("#toggle-sources")) {
-      const hidden = document.querySelector(".body").classList.toggle("sources-hidden");
-      event.target.closest("#toggle-sources").setAttribute("aria-expanded", String(!hidden));
-    }
+    if (event.target.closest && event.target.closest("#toggle-sources")) foldSources();
+    if (event.target.closest && event.target.closest("#present, #present-end")) present();
+  });
+
+  /* Fold the panel of sources away, or bring it back. */
+  function foldSources(hidden) {
+    const body = document.querySelector(".body"), button = document.getElementById("toggle-sources");
+    if (!body || !button) return;
+    const within = document.getElementById("sources").contains(document.activeElement);
+    const now = body.classList.toggle("sources-hidden", hidden);
+    button.setAttribute("aria-expanded", String(!now));
+    if (now && within) button.focus({ preventScroll: true });
+  }
+
+  /* Graphs and steps alone, larger, on the whole screen; again, or Escape: the page as it was. */
+  function present(on) {
+    const root = document.documentElement, now = root.classList.toggle("presenting", on);
+    if (now && root.requestFullscreen && !document.fullscreenElement) root.requestFullscreen().catch(() => undefined);
+    if (!now && document.fullscreenElement === root) document.exitFullscreen();
+    const button = document.getElementById(now ? "present-end" : "present");
+    if (button) button.focus({ preventScroll: true });
+  }
+  document.addEventListener("fullscreenchange", () => {
+    if (!document.fullscreenElement && document.documentElement.classList.contains("presenting")) present(false);
+  });
+  document.addEventListener("keydown", (event) => {
+    const typing = event.target.closest && event.target.closest("input, textarea, select, dialog, .graph");
+    const plain = !event.ctrlKey && !event.metaKey && !event.altKey;
+    if (plain && !typing && event.key.toLowerCase() === "p") present();
+    if (event.key === "Escape" && document.documentElement.classList.contains("presenting")) present(false);
   });
 
   document.addEventListener("keydown", (event) => {
@@ -125,55 +151,6 @@
     if (!thumbs.length && tries < 20) setTimeout(() => nameSliders(tries + 1), 150);
   }
 
-  /* A long list, made of text nodes: as components of Dash it would take seconds. */
-  function element(name, className, text) {
-    const made = document.createElement(name);
-    if (className) made.className = className;
-    if (text !== undefined) made.textContent = text;
-    return made;
-  }
-
-  function fill(place, cell) {
-    if (Array.isArray(cell)) return cell.forEach((each) => { fill(place, each); place.append(" "); });
-    if (typeof cell === "string") return place.append(cell);
-    if (cell.pick) {
-      const button = element("button", "link", cell.text);
-      button.dataset.pick = cell.pick;
-      if (cell.look) button.dataset.look = "yes";
-      button.setAttribute("aria-label", "Choose " + (cell.what || "filter") + " " + cell.text);
-      return place.append(button);
-    }
-    if (cell.chip) return place.append(element("span", "chip " + cell.chip, cell.text));
-    if (cell.code) return place.append(element("span", "filter", cell.text));
-    return place.append(element("div", "muted", cell.text));
-  }
-
-  function makeList(place, data) {
-    if (!place || !data) return;
-    const table = element("table"), body = element("tbody");
-    if (data.caption) table.append(element("caption", "", data.caption));
-    if (data.columns.length) {
-      const head = element("thead"), row = element("tr");
-      data.columns.forEach((name) => {
-        const cell = element("th", "", name);
-        cell.scope = "col";
-        row.append(cell);
-      });
-      head.append(row);
-      table.append(head);
-    }
-    data.rows.forEach((cells, i) => {
-      const row = element("tr", data.classes[i] || "");
-      cells.forEach((cell) => { const place = element("td"); fill(place, cell); row.append(place); });
-      body.append(row);
-    });
-    table.append(body);
-    const parts = data.rows.length ? [table] : [];
-    if (data.note) parts.push(element("p", "muted", data.note));
-    place.replaceChildren(...parts);
-    graphs.showOnly();
-  }
-
   /* The values of inputs, then the view: the view with these in it, each under a name made of its id. */
   function remembered(values, nameOf) {
     const view = Object.assign({}, values[values.length - 1]);
@@ -195,6 +172,14 @@
     if (source && lastSource !== null && source !== lastSource) window.location.reload();
   });
 
+  function unedited(source) {
+    return JSON.stringify(Object.assign({}, JSON.parse(source), { edits: "" }));
+  }
+
+  function this_page() {
+    return window.dash_clientside.callback_context.outputs_list.id.split("-")[0];
+  }
+
   /* -- what Dash calls ----------------------------------------------------------------------------- */
 
   window.dash_clientside = window.dash_clientside || {};
@@ -209,8 +194,14 @@
     },
     list: function (data) {
       const input = window.dash_clientside.callback_context.inputs_list[0];
-      makeList(document.getElementById(input.id.replace(/_data$/, "")), data);
+      window.posetlib.lists.make(document.getElementById(input.id.replace(/_data$/, "")), data);
       return window.dash_clientside.no_update;
+    },
+    room: function () {
+      return graphs.measure(this_page());
+    },
+    centre: function (number) {
+      return graphs.isNear() && number !== null ? number : window.dash_clientside.no_update;
     },
     search: function (query) {
       return graphs.search(query);
@@ -263,6 +254,8 @@
       put(view);
       const target = window.location.pathname + "?" + query.toString();
       const source = JSON.stringify(recipe), isNew = lastSource !== null && lastSource !== source;
+      /* The panel of sources has been used, and folds away; an edit by hand is made elsewhere. */
+      if (isNew && unedited(lastSource) !== unedited(source)) foldSources(true);
       lastSource = source;
       if (target.length < 14000 && target !== window.location.pathname + window.location.search) {
         /* Another source is another entry of the history, so that "back" undoes it. */

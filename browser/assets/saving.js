@@ -68,16 +68,41 @@
     write(shape, node.data("label") || "", at.x, at.y, size, node.style("color"));
   }
 
-  function drawLines(group, drawing, look) {
-    Object.entries(drawing.lines || {}).forEach(([mark, ends]) => {
+  /* Lines by mark, as places of parent and child, and where a place is: as elements have it, or a canvas. */
+  function drawLines(group, lines, at, look) {
+    lines.forEach(({ mark, places }) => {
       const ways = [];
-      for (let i = 0; i < ends.length; i += 2) {
-        const from = drawing.elements[ends[i]].position, to = drawing.elements[ends[i + 1]].position;
+      for (let i = 0; i < places.length; i += 2) {
+        const from = at(places[i]), to = at(places[i + 1]);
         ways.push(`M${short(from.x)} ${short(from.y)}L${short(to.x)} ${short(to.y)}`);
       }
       const style = look(mark);
       make(group, "path", Object.assign({ d: ways.join(""), fill: "none", stroke: style.colour, "stroke-width": 1, "class": "edges" },
         dashes(style.dashed ? "dashed" : "", 2)));
+    });
+  }
+
+  /* A filter of a large graph: its box with the colour of the first interface, and its number. */
+  function drawPlace(group, view, place) {
+    const { width, height } = view.drawing, hue = view.hue(place);
+    const mark = (view.marks.get(place) || []).map((each) => view.markLook(each)).find(Boolean);
+    const shape = make(group, "g", { "class": "node" });
+    make(shape, "title", {}, view.data.texts[place]);
+    make(shape, "rect", { x: short(view.x[place] - width / 2), y: short(view.y[place] - height / 2), width, height, rx: 3,
+      fill: mark ? mark.ground : view.look.node, stroke: mark ? mark.colour : view.look.hues[hue] || view.look["node-line"],
+      "stroke-width": view.roots.has(place) ? 5 : 3 });
+    write(shape, view.head(place), view.x[place], view.y[place], 12, view.look.text);
+  }
+
+  /* The levels: a line where each begins, and its name. */
+  function drawBands(svg, drawing, box) {
+    if (!drawing.bands) return;
+    const group = make(svg, "g", { "class": "bands", "font-family": FONT, "font-size": 14, fill: colour("muted") });
+    drawing.bands.forEach((band) => {
+      const ends = drawing.sideways ? { x1: band.from, x2: band.from, y1: box.y1, y2: box.y2 } : { x1: box.x1, x2: box.x2, y1: band.from, y2: band.from };
+      make(group, "line", Object.assign(ends, { stroke: colour("line"), "stroke-dasharray": "4 3" }));
+      const at = drawing.sideways ? { x: band.from + 4, y: box.y1 + 10 } : { x: box.x1, y: band.from + 15 };
+      make(group, "text", at, band.name + " · " + band.count);
     });
   }
 
@@ -93,6 +118,10 @@
       (each.data.marks || []).forEach((word) => words.set(word, (each.data.label || "").split(" ")[0]));
       (each.data.hues || []).forEach((hue, i) => names.set(each.data.interfaces[i], hue));
     });
+    if (drawing.wide) {
+      drawing.wide.names.forEach((name, i) => names.set(name, drawing.wide.hues[i]));
+      Object.values(drawing.wide.signs).forEach(([sign, word]) => words.set(word, sign));
+    }
     (drawing.chips || []).forEach(([, text]) => line(text));
     words.forEach((sign, word) => line(sign + " " + word));
     line("An edge leads from a filter to what it covers; a thick border is a root.");
@@ -109,23 +138,38 @@
     return row;
   }
 
-  function svgOf(cy, drawing, look) {
-    const nodes = cy.nodes();
+  function boxOf(nodes) {
     const box = { x1: Infinity, y1: Infinity, x2: -Infinity, y2: -Infinity };
     nodes.forEach((node) => {
       const at = node.position(), w = node.width() / 2 + 6, h = node.height() / 2 + 6;
       box.x1 = Math.min(box.x1, at.x - w); box.x2 = Math.max(box.x2, at.x + w);
       box.y1 = Math.min(box.y1, at.y - h); box.y2 = Math.max(box.y2, at.y + h);
     });
-    if (!nodes.length) Object.assign(box, { x1: 0, y1: 0, x2: 300, y2: 20 });
+    return box;
+  }
+
+  /* Of what Cytoscape draws, or a canvas of a large graph. */
+  function svgOf(cy, drawing, look) {
+    const box = cy.wide ? Object.assign({}, cy.box) : boxOf(cy.nodes());
+    if (!(box.x1 <= box.x2)) Object.assign(box, { x1: 0, y1: 0, x2: 300, y2: 20 });
+    (drawing.bands || []).forEach((band) => {
+      if (drawing.sideways) box.x1 = Math.min(box.x1, band.from); else box.y1 = Math.min(box.y1, band.from);
+    });
     const svg = document.createElementNS(NS, "svg");
     const width = Math.max(560, box.x2 - box.x1) + 2 * MARGIN, left = box.x1 - MARGIN, top = box.y1 - MARGIN;
     const ground = make(svg, "rect", { x: left, y: top, fill: colour("ground") });
+    drawBands(svg, drawing, box);
     const edges = make(svg, "g", {});
-    drawLines(edges, drawing, look);
-    cy.edges().forEach((edge) => drawEdge(edges, edge));
     const boxes = make(svg, "g", {});
-    nodes.forEach((node) => drawNode(boxes, node, drawing));
+    if (cy.wide) {
+      drawLines(edges, cy.groups, (place) => ({ x: cy.x[place], y: cy.y[place] }), look);
+      cy.data.numbers.forEach((_, place) => drawPlace(boxes, cy, place));
+    } else {
+      const lines = Object.entries(drawing.lines || {}).map(([mark, places]) => ({ mark, places }));
+      drawLines(edges, lines, (place) => drawing.elements[place].position, look);
+      cy.edges().forEach((edge) => drawEdge(edges, edge));
+      cy.nodes().forEach((node) => drawNode(boxes, node, drawing));
+    }
     const end = legend(svg, drawing, box.x1, box.y2 + 2 * MARGIN, width - 2 * MARGIN);
     const height = end - top + MARGIN / 2;
     ground.setAttribute("width", width);

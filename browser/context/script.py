@@ -124,7 +124,7 @@ def _ranges(count: int, seed: int) -> str:
 
 CONTEXTS: Final = {
     "photos": ContextExample(
-        "A photo library [T 9.4]",
+        "A photo library (Tarkoma's thesis, 9.4)",
         """\
 # Amy follows concerts in Helsinki, and all of Turku.
 query concerts: type = "photo" and place = "Helsinki" and about contains "concert"

@@ -21,6 +21,8 @@ MEASURES: Final = {
     "notifications": "Notifications over links",
     "held": "Pairs of a filter and an interface in all tables",
 }
+#: What counts as a message of a handover.
+_HANDOVER: Final = ("relocate", "done", "ready", "direct")
 
 
 class Counts(NamedTuple):
@@ -35,6 +37,8 @@ class Counts(NamedTuple):
     most_held: int
     delivered: int
     faults: int
+    #: Messages of handovers, over links and beside them.
+    handover: int = 0
     note: str = ""
 
     @property
@@ -67,6 +71,7 @@ def counts(network: pl.Network, note: str = "") -> Counts:
         max(sizes),
         audit.delivered,
         audit.faults,
+        sum(network.messages[each] for each in _HANDOVER),
         note,
     )
 
@@ -75,11 +80,13 @@ def comparison(found: Sequence[Counts], chosen: str) -> dict[str, Any]:
     """Return the counts as a list, a row to an algorithm; the chosen one stands out."""
     # Parts that no algorithm uses are left out: advertisements, for the most part.
     used = [i for i in range(len(PARTS)) if any(each.parts[i] for each in found)]
+    moves = any(each.handover for each in found)
     rows: list[list[Cell]] = [
         [
             f"{each.algorithm} *" if each.note else each.algorithm,
             *(f"{each.parts[i]:,}" for i in used),
             f"{each.control:,}",
+            *((f"{each.handover:,}",) if moves else ()),
             f"{each.notifications:,}",
             f"{each.held:,}",
             f"{each.most_held:,}",
@@ -94,6 +101,7 @@ def comparison(found: Sequence[Counts], chosen: str) -> dict[str, Any]:
             "Algorithm",
             *(PARTS[i] for i in used),
             "control filters",
+            *(("handover messages",) if moves else ()),
             "notifications",
             "in tables",
             "at most in one",

@@ -10,8 +10,16 @@ from typing import Any, Final
 import networkx as nx
 
 from browser.elements import counted
-from browser.layout import positions
-from browser.network.run import Flight, Run, message_text
+from browser.network.hierarchy import tree_places
+from browser.network.moving import (
+    Stay,
+    active_links,
+    advertised_links,
+    message_text,
+    subscriptions_in,
+)
+from browser.network.player import Link
+from browser.network.run import Flight, Run
 from browser.network.script import Script
 from browser.shortening import short
 
@@ -43,6 +51,10 @@ _LOAD_CHARS: Final = 21
 #: Below this zoom only names are written.
 _FAR: Final = 0.55
 _CLIENT_CHARS: Final = 11
+#: How far a message beside the tree bows out from the straight way between two brokers; its words
+#: are half as far. How far below a client its old session is, if it is at the same broker.
+_BOW: Final = 240.0
+_GHOST_BELOW: Final = 52.0
 
 
 def numbers_of(script: Script) -> dict[str, int]:
@@ -58,15 +70,17 @@ def places_of(script: Script) -> dict[Hashable, Point]:
     graph: nx.Graph[Any] = script.graph()
     root = _root(script)
     for action in script.actions:
-        if action.name == "attach":
-            client, broker = action.arguments
+        if action.name in ("attach", "move", "leave", "arrive") and action.arguments[1]:
+            client, broker = action.arguments[:2]
             graph.add_edge(broker, (client, broker))
     if script.master is not None:
         nodes = list(graph)
         index = {node: i for i, node in enumerate(nodes)}
-        edges = [(index[one], index[other]) for one, other in nx.bfs_edges(graph, root)]
+        children: list[list[int]] = [[] for _ in nodes]
+        for one, other in nx.bfs_edges(graph, root):
+            children[index[one]].append(index[other])
         width, height = _WIDE_CELL if len(nodes) <= _FEW else _CELL
-        found = positions(len(nodes), edges, width=width, height=height)
+        found = tree_places(children, index[root], width=width, height=height)
         return {node: (float(found[i, 0]), float(found[i, 1])) for node, i in index.items()}
     if len(script.brokers) > _LONG and max(dict(script.graph().degree).values()) <= 2:
         return _rows(script, graph)
@@ -163,8 +177,14 @@ def _radii(
     return radii
 
 
-def network_drawing(run: Run, number: int, followed: int | None = None) -> dict[str, Any]:
-    """Return a network after a moment; ``followed`` is the line of an operation to be marked."""
+def network_drawing(
+    run: Run, number: int, followed: int | None = None, subscription: int | None = None
+) -> dict[str, Any]:
+    """Return a network after a moment.
+
+    ``followed`` is the line of an operation to be marked, ``subscription`` that of a subscription:
+    its client's links are active or not.
+    """
     script = run.script
     places = places_of(script)
     moment = run.moments[number]
@@ -185,45 +205,38 @@ def network_drawing(run: Run, number: int, followed: int | None = None) -> dict[
         for broker in script.brokers
     ]
     clients = run.clients(number)
-    for client, broker in clients.items():
-        notified = client in moment.clients
-        name = short(f"✓ {client}" if notified else client, _CLIENT_CHARS)
-        classes = _classes(matched=notified, actor=client == moment.actor)
-        elements.append(
-            _node(
-                ids[client],
-                name,
-                name,
-                places[client, broker],
-                ["client", *classes],
-                f"{client}, a client of {broker}",
-            )
-        )
-        elements.append(_edge(ids, broker, client, ["attachment"]))
+    elements += _client_elements(run, number, ids, places)
     broken = run.broken(number)
     queues = run.queues(number)
+    marks = _marks(run, number, subscription)
     busy = 0
     depth = nx.single_source_shortest_path_length(script.graph(), _root(script))
     load_at = _LOAD_AT if script.master is None else _LOAD_BELOW
     for one, other in script.links:
         look = _classes(broken=(one, other) in broken, way=(one, other) in crossed)
-        elements.append(_edge(ids, one, other, ["link", *look]))
+        look += marks.get((one, other), [])
+        elements.append(_edge(ids, (one, other), ["link", *look]))
         lines: list[str] = []
         for link in ((one, other), (other, one)):
             moves = moment.link == link and moment.message is not None
             waiting = queues.get(link, [])
             busy += bool(waiting)
             if moves or waiting:
-                arrow = _edge(ids, *link, ["moving" if moves else "waiting"])
+                arrow = _edge(ids, link, ["moving" if moves else "waiting"])
                 elements.append(arrow)
                 lines += _load(link, run, number, waiting, moves=moves)
         if lines:
             inner, outer = sorted((one, other), key=depth.__getitem__)
             place = _between(places[inner], places[outer], load_at)
             elements.append(_load_node(f"on {one} {other}", lines, place))
+    beside = _direct_elements(run, number, queues, ids, places)
     under_way = sum(map(len, queues.values()))
+    direct = sum(len(some) for link, some in queues.items() if len(link) == 3)
+    where = f"under way on {counted(busy, 'link')}" if busy else "under way"
+    if direct:
+        where += f", {direct:,} of them direct" if direct < under_way else ", direct"
     return {
-        "elements": elements,
+        "elements": elements + beside,
         "width": 150,
         "height": 70,
         "text": True,
@@ -233,11 +246,8 @@ def network_drawing(run: Run, number: int, followed: int | None = None) -> dict[
         "whole": True,
         "note": "",
         "stats": f"{counted(len(script.brokers), 'broker')} · {counted(len(clients), 'client')} · "
-        + (
-            f"{counted(under_way, 'message')} under way on {counted(busy, 'link')}"
-            if under_way
-            else "nothing is under way"
-        ),
+        + (f"{counted(under_way, 'message')} {where}" if under_way else "nothing is under way")
+        + (" · links: thick active, dashed advertised, dotted neither" if marks else ""),
         "title": "Network",
         "about": f"Network of {len(script.brokers)} brokers and {len(clients)} clients. Arrow keys "
         "move it, plus and minus zoom, F fits. The list of brokers beside it has all of them.",
@@ -245,12 +255,128 @@ def network_drawing(run: Run, number: int, followed: int | None = None) -> dict[
     }
 
 
+def _client_elements(
+    run: Run, number: int, ids: Mapping[str, str], places: Mapping[Hashable, Point]
+) -> list[dict[str, Any]]:
+    """Return the clients where they are, and their old sessions where those are."""
+    moment = run.moments[number]
+    clients = run.clients(number)
+    sessions = {each.client: each for each in run.stays(number) if each.is_last}
+    movers = run.script.movers
+    elements = []
+    for client, broker in clients.items():
+        notified = client in moment.clients
+        stay = sessions.get(client)
+        place = places[client, broker]
+        state = stay.state if stay else ""
+        if state == "away":
+            # On its way: farther from the broker that it left than those that are there.
+            place = _between(places[broker], place, 1.35)
+        name = f"✓ {client}" if notified else client
+        classes = _classes(
+            matched=notified,
+            actor=client == moment.actor,
+            away=state == "away",
+            arriving=state == "waiting",
+            lost=stay is None and client in movers,
+        )
+        tip = f"{client}, a client of {broker}"
+        if stay is not None and stay.state != "connected":
+            tip += f"\n{stay}"
+        elif "lost" in classes:
+            tip += "\nno broker has a session for it"
+        head = _with_queue(name, stay)
+        elements.append(_node(ids[client], head, head, place, ["client", *classes], tip))
+        elements.append(
+            _edge(ids, (broker, client), ["attachment", *_classes(away=state == "away")])
+        )
+    at: dict[tuple[str, str], int] = {}
+    for ghost in run.stays(number):
+        if ghost.is_last:
+            continue
+        key = (ghost.client, ghost.broker)
+        below = at.get(key, int(clients.get(ghost.client) == ghost.broker))
+        at[key] = below + 1
+        x, y = places[key]
+        id_ = f"ghost {ghost.client} {ghost.epoch} {ghost.broker}"
+        words = _with_queue(f"({ghost.client})", ghost)
+        place = (x, y + below * _GHOST_BELOW)
+        elements.append(
+            _node(id_, words, words, place, ["client", "ghost", ghost.state], str(ghost))
+        )
+        line = _edge({**ids, id_: id_}, (ghost.broker, id_), ["attachment", "ghost"])
+        elements.append(line)
+    return elements
+
+
+def _with_queue(name: str, stay: Stay | None) -> str:
+    """Return the name of a client, with how much waits for it."""
+    if stay is None or not stay.queued:
+        return short(name, _CLIENT_CHARS)
+    queue = f" ✉{stay.queued}"
+    return short(name, _CLIENT_CHARS - len(queue)) + queue
+
+
+def _marks(run: Run, number: int, subscription: int | None) -> dict[tuple[str, str], list[str]]:
+    """Return how links look for a subscription: active with their direction, advertised, or idle.
+
+    What the subscription asks for flows along an active one, ``forth`` from the end that the script
+    names first, or ``back``.
+    """
+    wanted = subscriptions_in(run.script).get(subscription or 0)
+    if wanted is None:
+        return {}
+    with run.network_at(number) as network:
+        active = active_links(network, wanted[1])
+        advertised = advertised_links(network, wanted[1])
+    found = {}
+    for link in run.script.links:
+        there, back = link in active, link[::-1] in active
+        announced = link in advertised or link[::-1] in advertised
+        found[link] = _classes(
+            active=there or back,
+            forth=there,
+            back=back,
+            advertised=announced and not (there or back),
+            idle=not (announced or there or back),
+        )
+    return found
+
+
+def _direct_elements(
+    run: Run,
+    number: int,
+    queues: Mapping[Link, Sequence[Flight]],
+    ids: Mapping[str, str],
+    places: Mapping[Hashable, Point],
+) -> list[dict[str, Any]]:
+    """Return the messages beside the tree: bows from broker to broker, with words."""
+    moment = run.moments[number]
+    links = [each for each in queues if len(each) == 3]
+    if moment.link and len(moment.link) == 3 and moment.link not in links:
+        links.append(moment.link)
+    elements = []
+    for link in links:
+        moves = moment.link == link
+        elements.append(_edge(ids, link, ["direct", "moving" if moves else "waiting"]))
+        lines = _load(link, run, number, queues.get(link, ()), moves=moves)
+        (x, y), (to_x, to_y) = places[link[0]], places[link[1]]
+        long = math.hypot(to_x - x, to_y - y) or 1.0
+        # To the left of who goes there, so that the way back bows to the other side.
+        place = (
+            (x + to_x) / 2 + _BOW / 2 * (to_y - y) / long,
+            (y + to_y) / 2 - _BOW / 2 * (to_x - x) / long,
+        )
+        elements.append(_load_node(" ".join(("on", *link)), lines, place))
+    return elements
+
+
 def _classes(**wanted: bool) -> list[str]:
     return [name for name, is_so in wanted.items() if is_so]
 
 
 def _load(
-    link: tuple[str, str], run: Run, number: int, waiting: Sequence[Flight], *, moves: bool
+    link: Link, run: Run, number: int, waiting: Sequence[Flight], *, moves: bool
 ) -> list[str]:
     """Return what moves and what waits on one direction of a link, a line each."""
     lines = []
@@ -287,10 +413,9 @@ def _node(
     }
 
 
-def _edge(
-    ids: Mapping[str, str], source: str, target: str, classes: Sequence[str]
-) -> dict[str, Any]:
-    kind = classes[0] if classes[0] in ("link", "attachment") else "arrow"
+def _edge(ids: Mapping[str, str], link: Link, classes: Sequence[str]) -> dict[str, Any]:
+    kind = classes[0] if classes[0] in ("link", "attachment", "direct") else "arrow"
+    source, target = link[:2]
     return {
         "data": {
             "id": f"{kind} {source} {target}",

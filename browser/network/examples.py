@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from typing import Final, NamedTuple
 
 from browser.network.player import Settings
+from posetlib.simulation.recipes import RECIPES, Act, Recipe
 
 __all__ = ["RUNS", "RunExample"]
 
@@ -34,6 +36,29 @@ def _large() -> str:
     lines += [f'{who} publish {{"x": {x}, "y": 5}}' for who, x in (("north", 12), ("south", 55))]
     lines += ["step 12", "r1 unsubscribe x in [0, 15]", 'middle publish {"x": 3, "y": 1}', "run"]
     return "\n".join(lines) + "\n"
+
+
+def _recipe_text(recipe: Recipe) -> str:
+    """Return a recipe as a run; its captions are comments above their lines."""
+    lines = [f"# {recipe.title}.", *(f"link {one} {other}" for one, other in recipe.edges)]
+    for act in recipe.acts:
+        lines += [f"# {act.caption}", _line(act, recipe.protocol)]
+    return "\n".join([*lines, f"# {recipe.moral}"]) + "\n"
+
+
+def _line(act: Act, protocol: str) -> str:
+    """Return an act as a line of a run."""
+    first, *rest = act.arguments or ("",)
+    if act.name == "step":
+        return " ".join(("step", *first))
+    if act.name == "attach":
+        return f"client {first} {rest[0]}"
+    if act.name == "run":
+        return "run"
+    if act.name == "publish":
+        return f"{first} publish {json.dumps(rest[0])}"
+    by = f" by {protocol}" if act.name in ("move", "leave", "arrive") else ""
+    return f"{first} {act.name} {rest[0]}{by}"
 
 
 RUNS: Final = {
@@ -85,7 +110,7 @@ run
         Settings(table="nrf"),
     ),
     "identity": RunExample(
-        "Routing by identity [course, 3.4]",
+        "Routing by identity (Conan's course notes, 3.4)",
         """\
 # A filter goes on unless an equal one came from elsewhere
 link B1 B2
@@ -202,4 +227,50 @@ run
         Settings(algorithm="merging"),
     ),
     "tree": RunExample("A tree of 40 brokers", _large()),
+    "walk": RunExample(
+        "A client walks through five brokers, and misses nothing",
+        """\
+# pat publishes while sue walks from B1 to B5 and back
+link B1 B2
+link B2 B3
+link B3 B4
+link B4 B5
+link B3 B6
+client sue B1
+client pat B6
+# pat announces x > 0, and sue subscribes to x > 3.
+pat advertise x > 0
+sue subscribe x > 3
+run
+pat publish {"x": 4}
+step
+# sue leaves: B1 keeps her session, and queues.
+sue leave
+pat publish {"x": 5}
+step 4
+# She arrives at B5, which asks B1 to hand over her session.
+sue arrive B5 by update
+step 2
+pat publish {"x": 6}
+step 3
+# Before that is over, she goes on to B2; the handovers wait for one another.
+sue move B2 by update
+pat publish {"x": 7}
+step 5
+# And back to where she began.
+sue move B1 by linger
+pat publish {"x": 8}
+# All handovers end, and nothing is left of her old sessions.
+run
+""",
+        Settings(advertisements=True),
+    ),
+    **{
+        f"recipe-{each.name}": RunExample(
+            f"How {each.protocol} loses: {each.title}",
+            _recipe_text(each),
+            Settings(advertisements=bool(each.options.get("advertisements"))),
+        )
+        for each in RECIPES
+    },
 }

@@ -10,7 +10,7 @@ from browser.network.script import Action
 from posetlib.routing import Update
 from posetlib.routing.messages import PARTS
 
-__all__ = ["listed", "tables_of", "why_notified", "why_updated"]
+__all__ = ["listed", "notified", "tables_of", "why_notified", "why_updated"]
 
 #: What is said of a filter, by the part of an update in which it stands.
 _ADDED: Final = {"subscribe": "asked for it", "advertise": "advertised it"}
@@ -34,9 +34,12 @@ def why_notified(network: pl.Network, hop: pl.Hop, publication: pl.Publication) 
     """Return where a notification went from a broker, and who had asked for it."""
     clients = network.clients
     router = network.routers[hop.broker]
+    sessions = network.stations[hop.broker].sessions
     told = []
     for to, filters in hop.reasons.items():
-        if filters:
+        if to in sessions and not _is_reached(network, hop, to):
+            told.append(f"It waits for {to}, which subscribes to {listed(filters)}.")
+        elif filters:
             verb = "subscribes to" if to in clients else "asked for"
             told.append(f"To {to}, which {verb} {listed(filters)}.")
         elif network.options["algorithm"] == "flooding":
@@ -52,6 +55,20 @@ def why_notified(network: pl.Network, hop: pl.Hop, publication: pl.Publication) 
     if not hop.reasons:
         told.append("It ends here: nobody else asked for it.")
     return told
+
+
+def notified(network: pl.Network, hop: pl.Hop) -> tuple[str, ...]:
+    """Return the clients that have a notification at once from a broker."""
+    clients = network.clients
+    return tuple(
+        str(to) for to in hop.destinations if to in clients and _is_reached(network, hop, to)
+    )
+
+
+def _is_reached(network: pl.Network, hop: pl.Hop, name: Hashable) -> bool:
+    """Return whether a session hands notifications to its client, or lets them wait."""
+    session = network.stations[hop.broker].sessions.get(name)
+    return session is None or (session.connected and session.ready)
 
 
 def _is_announced(network: pl.Network, publication: pl.Publication) -> bool:

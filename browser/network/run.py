@@ -7,20 +7,30 @@ from bisect import bisect_right
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from operator import itemgetter
 from typing import Any, Final, TypeVar
 
 import posetlib as pl
 from browser.config import Limits
 from browser.elements import counted
-from browser.network.player import Happening, Link, Message, Player, Settings, defined
-from browser.network.reasons import tables_of, why_notified, why_updated
+from browser.network.moving import Stay, message_text, queued, sent_on, stays, told, why_carried
+from browser.network.player import (
+    AS_WRITTEN,
+    Happening,
+    Link,
+    Message,
+    Player,
+    Settings,
+    defined,
+)
+from browser.network.reasons import notified, tables_of, why_notified, why_updated
 from browser.network.script import Action, Script
 from browser.sources import SourceError
 from posetlib.routing import Update
+from posetlib.routing.mobility import DirectMessage, protocol_named
 
-__all__ = ["Flight", "Held", "Moment", "Run", "held", "message_text"]
+__all__ = ["Flight", "Held", "Moment", "Run", "held"]
 
 Value = TypeVar("Value")
 _VERBS: Final = {
@@ -30,7 +40,10 @@ _VERBS: Final = {
     "advertise": "advertises {1}",
     "unadvertise": "no longer advertises {1}",
     "publish": "publishes",
-    "detach": "leaves",
+    "detach": "leaves for good",
+    "move": "moves to {1}",
+    "leave": "leaves",
+    "arrive": "arrives at {1}",
     "break_link": "The link between {0} and {1} breaks",
     "heal_link": "The link between {0} and {1} heals",
 }
@@ -56,9 +69,13 @@ class Moment:
     actor: str
     reasons: tuple[str, ...]
     audit: pl.Audit
+    #: Notifications that wait in queues of sessions.
+    queued: int = 0
+    #: The comment that stands above the line.
+    caption: str = ""
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Flight:
     """A message on a link: the moments at which it was put there and taken."""
 
@@ -78,26 +95,6 @@ class Held:
     sent_to: tuple[str, ...]
 
 
-def message_text(message: Message) -> str:
-    """Return a message in few words: signs for what an update adds and takes away.
-
-    >>> message_text(Update("B2", subscribe=(pl.parse_filter("x > 3"),)))
-    '+ x > 3'
-    """
-    if isinstance(message, pl.Publication):
-        return f"✉ {message.text}"
-    signs = {"unsubscribe": "−", "subscribe": "+", "unadvertise": "− adv.", "advertise": "+ adv."}
-    return ", ".join(
-        f"{sign} {item}" for part, sign in signs.items() for item in getattr(message, part)
-    )
-
-
-def _told(message: Message) -> str:
-    if isinstance(message, Update):
-        return str(message).partition(": ")[2]
-    return f"notify {message.text}"
-
-
 class Run:
     """A script that was gone through; immutable but for a second network that follows the slider.
 
@@ -114,8 +111,20 @@ class Run:
         self.flights: list[Flight] = []
         self._on_links: dict[Link, deque[Flight]] = {}
         start = Moment(
-            0, "Nothing has happened yet", 0, 0, None, (), None, (), "", (), player.network.audit()
+            0,
+            "Nothing has happened yet",
+            0,
+            0,
+            None,
+            (),
+            None,
+            (),
+            "",
+            (),
+            player.network.audit(),
+            caption=script.about,
         )
+        self._captions = {each.line: each.caption for each in script.actions}
         self.moments: list[Moment] = [start]
         #: By broker, how many filters its table has from a moment on.
         self._sizes: dict[str, list[tuple[int, int]]] = {each: [(0, 0)] for each in script.brokers}
@@ -123,6 +132,12 @@ class Run:
         self._broken: list[tuple[int, frozenset[Link]]] = [(0, frozenset())]
         #: Where the clients are from a moment on.
         self._places = [(0, _names(player.network.clients))]
+        #: The sessions of the clients from a moment on; without moves nobody asks.
+        self._movers = script.movers
+        self._stays = [(0, stays(player.network, self._movers))]
+        #: The last moment at which each client moved, and the broker that it left.
+        self._moved: dict[str, int] = {}
+        self._left: dict[str, str] = {}
         while True:
             happening = player.forward()
             if happening is None:
@@ -133,6 +148,7 @@ class Run:
                     "fewer brokers or operations are needed, or another algorithm"
                 )
             self.moments.append(self._moment(player.network, happening))
+        self._add_captions()
         self._lock = threading.Lock()
         #: A network of its own that follows the slider, where somebody looks into a table.
         self._cursor: Player | None = None
@@ -140,6 +156,19 @@ class Run:
     def __len__(self) -> int:
         """How many operations and deliveries there are."""
         return len(self.moments) - 1
+
+    def _add_captions(self) -> None:
+        """Add the captions of lines at which nothing happened, and the last words of the script."""
+        lines = [each.line for each in self.moments]
+        silent = [each for each in self.script.actions if each.caption and each.line not in lines]
+        for line, words in [(each.line, each.caption) for each in silent]:
+            self._say(bisect_right(lines, line) - 1, words)
+        if self.script.moral:
+            self._say(len(self), self.script.moral)
+
+    def _say(self, number: int, words: str) -> None:
+        moment = self.moments[number]
+        self.moments[number] = replace(moment, caption=f"{moment.caption} {words}".strip())
 
     # -- going through it --------------------------------------------------------------------------
 
@@ -159,23 +188,32 @@ class Run:
         places = _names(network.clients)
         if places != self._places[-1][1]:
             self._places.append((number, places))
-        return made
+        waiting = 0
+        if self._movers:
+            here = stays(network, self._movers)
+            if here != self._stays[-1][1]:
+                self._stays.append((number, here))
+            waiting = queued(network)
+        return replace(made, queued=waiting, caption=self._captions.get(happening.line, ""))
 
     def _delivered(self, network: pl.Network, happening: Happening, number: int) -> Moment:
         event = happening.event
         assert event is not None
-        link = (str(event.source), str(event.target))
-        flight = self._on_links[link].popleft()
-        flight.taken = number
         message = event.message
+        link: Link = (str(event.source), str(event.target))
+        if isinstance(message, DirectMessage):
+            link = (*link, "direct")
+        flight = self._taken(link, message, number)
         if isinstance(message, Update):
             sent = [each for _, each in event.sent if isinstance(each, Update)]
             reasons = why_updated(network, event.target, event.source, message, sent)
-        else:
+        elif isinstance(message, pl.Publication):
             reasons = why_notified(network, network.trace(message)[-1], message)
+        else:
+            reasons = why_carried(message, happening.sent)
         return Moment(
             number,
-            f"{link[0]} to {link[1]}: {_told(message)}",
+            f"{link[0]} to {link[1]}: {told(message)}",
             happening.line,
             self.moments[flight.sent].origin,
             link,
@@ -186,6 +224,19 @@ class Run:
             tuple(reasons),
             network.audit(),
         )
+
+    def _taken(self, link: Link, message: Message, number: int) -> Flight:
+        """Return the flight of a message that is delivered now; direct ones are in any order."""
+        flights = self._on_links.get(link, deque())
+        for flight in flights:
+            if flight.message is message:
+                flights.remove(flight)
+                flight.taken = number
+                return flight
+        # A ping that is repeated when nothing else is under way: it was sent just now.
+        flight = Flight(link, message, self._moved.get(str(getattr(message, "client", "")), 0))
+        flight.taken = flight.sent
+        return flight
 
     def _operated(self, network: pl.Network, happening: Happening, number: int) -> Moment:
         action = happening.action
@@ -212,15 +263,27 @@ class Run:
             home = happening.broker
             brokers = (home,)
             text = f"{actor} {text}"
-            if publication is None:
+            if action.name in ("move", "leave", "arrive"):
+                self._moved[actor] = number
+                if action.name == "arrive":
+                    # An announced client counts as one of the broker that it goes to.
+                    home = self._left.get(actor, home)
+                self._left[actor] = home
+                brokers = tuple(dict.fromkeys(each for each in (home, action.arguments[1]) if each))
+                reasons = _why_moved(network, action, home, happening.sent)
+            elif publication is None:
                 sent = [each for _, each in happening.sent if isinstance(each, Update)]
                 reasons = why_updated(network, home, actor, action, sent)
             else:
                 text += f" {publication.text}"
-                hop = network.trace(publication)[0]
-                reasons = why_notified(network, hop, publication)
-                clients = tuple(str(to) for to in hop.destinations if to in network.clients)
-            text += f" at {home}"
+                hops = network.trace(publication)
+                if hops:
+                    reasons = why_notified(network, hops[0], publication)
+                    clients = notified(network, hops[0])
+                else:
+                    reasons = [f"It waits in the outbox of {actor} until the handover is over."]
+            if action.name != "move":
+                text += f" at {home}" if action.name != "arrive" else f", from {home}"
         return Moment(
             number,
             text,
@@ -266,6 +329,10 @@ class Run:
         """Return the broker of each client that is there after a moment."""
         return _latest(self._places, number)
 
+    def stays(self, number: int) -> tuple[Stay, ...]:
+        """Return the sessions of the clients after a moment, if any of them ever moves."""
+        return _latest(self._stays, number)
+
     def broken(self, number: int) -> frozenset[Link]:
         """Return the links that are broken after a moment, in both directions."""
         return _latest(self._broken, number)
@@ -295,8 +362,8 @@ def held(router: pl.Router, part: str = "subscribe") -> list[Held]:
     table, local = tables_of(router, part)
     sent = {near: getattr(router.sent(near), part) for near in router.neighbours}
     filters: dict[pl.Filter, None] = dict.fromkeys([*table, *local])
-    for told in sent.values():
-        filters.update(dict.fromkeys(told))
+    for some in sent.values():
+        filters.update(dict.fromkeys(some))
     rows = []
     for item in filters:
         near = table.interfaces(item) if item in table else ()
@@ -305,7 +372,7 @@ def held(router: pl.Router, part: str = "subscribe") -> list[Held]:
             *(each for each in router.neighbours if each in near),
             *(each for each in router.clients if each in at_home),
         ]
-        to = [each for each, told in sent.items() if item in told]
+        to = [each for each, some in sent.items() if item in some]
         rows.append(Held(item, tuple(map(str, sources)), tuple(map(str, to))))
     return rows
 
@@ -317,6 +384,15 @@ def _notes(script: Script, settings: Settings, note: str) -> Iterable[str]:
     silent = script.count("advertise", "unadvertise")
     if silent and not settings.advertisements:
         yield f"Without advertisements, {counted(silent, 'line')} about them have no effect."
+    if settings.protocol != AS_WRITTEN:
+        if not script.movers:
+            yield f"No client moves in this run: {settings.protocol} has no effect."
+        elif any(each != settings.protocol for each in script.protocols):
+            written = " and ".join(script.protocols)
+            yield (
+                f"All moves are by {settings.protocol} here. The run and its captions were written "
+                f"for {written}: what they tell may not happen."
+            )
     if settings.advertisements and not script.count("advertise"):
         yield "With advertisements, what nobody advertised goes nowhere; no line advertises."
 
@@ -338,3 +414,18 @@ def _why_told(action: Action, sent: Sequence[tuple[Link, Message]]) -> list[str]
     for (broker, to), message in sent:
         told.append(f"{broker} to {to}: {message_text(message)}")
     return told
+
+
+def _why_moved(
+    network: pl.Network, action: Action, home: str, sent: Sequence[tuple[Link, Message]]
+) -> list[str]:
+    """Return what brokers do when a client leaves or arrives."""
+    client, broker, _ = action.arguments
+    if action.name == "leave":
+        reasons = [f"{home} keeps the session of {client}, and queues for it."]
+    elif broker == home:
+        reasons = [f"{client} is at {broker} again."]
+    else:
+        by = network.handovers[-1].protocol if network.handovers else "update"
+        reasons = [f"By {by}: {protocol_named(by).summary}"]
+    return reasons + sent_on(sent)

@@ -12,28 +12,35 @@ import posetlib as pl
 from browser.config import Limits
 from browser.matching import read_notification
 from browser.sources import SourceError, read_filter, read_types_text
+from posetlib.simulation import PROTOCOLS
 
 __all__ = ["Action", "Script", "read_script"]
 
 _NAME: Final = re.compile(r"[\w.-]{1,24}")
 _KEYWORDS: Final = frozenset(
     "broker link master client break heal step run subscribe unsubscribe replace advertise "
-    "unadvertise publish leave".split()
+    "unadvertise publish move leave arrive detach rendezvous".split()
 )
 #: What stands between the two filters of a replacement.
 _BY: Final = " => "
+#: The lines about a client that moves: with a broker, and by a protocol if the line says so.
+_MOVES: Final = ("move", "leave", "arrive")
 
 
 class Action(NamedTuple):
     """What one line does: a method of ``pl.Network`` with its arguments, or "step" or "run".
 
-    The arguments of "step" are how many deliveries, or the two brokers of the link that delivers.
+    The arguments of "step" are how many deliveries, or the two brokers of the link that delivers,
+    with "direct" as a third for a message beside the tree. Those of "move", "leave" and "arrive"
+    are client, broker and protocol, each of the last two "" if the line does not say.
     """
 
     line: int
     name: str
     arguments: tuple[Any, ...]
     text: str
+    #: The comment above the line.
+    caption: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +56,22 @@ class Script:
     clients: dict[str, str] = field(default_factory=dict)
     #: The hierarchy of types as JSON, "" without one.
     types: str = ""
+    #: The event types that meet at a broker, by broker.
+    rendezvous: dict[str, tuple[pl.Filter, ...]] = field(default_factory=dict)
+    #: The comments above the tree, and those below the last line.
+    about: str = ""
+    moral: str = ""
+
+    @property
+    def protocols(self) -> tuple[str, ...]:
+        """The protocols that lines name, each once."""
+        named = (each.arguments[2] for each in self.actions if each.name in _MOVES)
+        return tuple(dict.fromkeys(each for each in named if each))
+
+    @property
+    def movers(self) -> frozenset[str]:
+        """The clients that move."""
+        return frozenset(each.arguments[0] for each in self.actions if each.name in _MOVES)
 
     def graph(self) -> Any:
         """Return the tree as ``pl.Network`` takes it."""
@@ -67,9 +90,12 @@ def read_script(text: str, limits: Limits) -> Script:
 
     ``link B1 B2`` joins two brokers, ``broker B1`` is one alone, ``master B1`` makes it the top of
     a hierarchy, ``client alice B1`` attaches a client. Clients subscribe, unsubscribe, advertise,
-    unadvertise, replace (``alice replace x > 3 => x > 5``), publish and leave. ``break B1 B2`` and
-    ``heal B1 B2`` are about links; ``step``, ``step 3``, ``step B1 B2`` and ``run`` deliver. ``#``
-    begins a comment, and ``types: {"B": ["A"]}`` gives the hierarchy for ``isa``.
+    unadvertise, replace (``alice replace x > 3 => x > 5``), publish, detach, and move: ``alice move
+    B2 by linger`` is ``alice leave B2 by linger`` and ``alice arrive B2 by linger`` at once.
+    ``break B1 B2`` and ``heal B1 B2`` are about links; ``step``, ``step 3``, ``step B1 B2``, ``step
+    B1 B3 direct`` and ``run`` deliver. ``rendezvous B1 x > 0`` lets an event type meet at a broker.
+    ``#`` begins a comment, which is the caption of the line below it, and ``types: {"B": ["A"]}``
+    gives the hierarchy for ``isa``.
 
     >>> script = read_script("link B1 B2\nclient alice B1\nalice subscribe x > 3", Limits())
     >>> script.links, [each.name for each in script.actions]
@@ -83,7 +109,9 @@ def read_script(text: str, limits: Limits) -> Script:
     reader = _Reader(limits)
     for number, line in enumerate(text.splitlines(), 1):
         stripped = line.strip()
-        if stripped and not stripped.startswith("#"):
+        if stripped.startswith("#"):
+            reader.note(stripped.lstrip("# "))
+        elif stripped:
             reader.read(number, line)
     return reader.script()
 
@@ -105,6 +133,14 @@ class _Reader:
         self._named: list[tuple[int, str]] = []
         self._types: pl.TypeHierarchy | None = None
         self._types_text = ""
+        self._rendezvous: dict[str, tuple[pl.Filter, ...]] = {}
+        #: The comments since the last operation, and those that are about the start.
+        self._notes: list[str] = []
+        self._about: list[str] = []
+
+    def note(self, comment: str) -> None:
+        """Take in a comment."""
+        self._notes.append(comment)
 
     def script(self) -> Script:
         """Return the whole; SourceError if it is no tree."""
@@ -128,6 +164,9 @@ class _Reader:
             self._master[1] if self._master else None,
             dict(self._clients),
             self._types_text,
+            self._rendezvous,
+            " ".join(self._about),
+            " ".join(self._notes),
         )
 
     def read(self, line: int, text: str) -> None:
@@ -167,7 +206,9 @@ class _Reader:
                 raise SourceError(f"{where}: run takes nothing: it delivers all; step 3 delivers 3")
             self._act(line, "run", (), text)
         elif first == "step":
-            self._act(line, "step", self._deliveries(where, words), text)
+            self._act(line, "step", self._deliveries(line, words), text)
+        elif first == "rendezvous":
+            self._meet(line, text)
         elif first in _KEYWORDS:
             raise SourceError(f"{where}: who does that? {first} follows the name of a client")
         else:
@@ -180,15 +221,27 @@ class _Reader:
         return _name(where, words[0]), _name(where, words[1])
 
     def _act(self, line: int, name: str, arguments: tuple[Any, ...], text: str) -> None:
+        caption = ""
         if name != "attach":
             self._operations += 1
             if self._operations > self._limits.operations:
                 raise SourceError(f"line {line}: more than {self._limits.operations:,} operations")
-        self._actions.append(Action(line, name, arguments, " ".join(text.split())))
+            caption = " ".join(self._notes)
+            self._notes = []
+        else:
+            self._set_the_scene()
+        self._actions.append(Action(line, name, arguments, " ".join(text.split()), caption))
+
+    def _set_the_scene(self) -> None:
+        """Let the comments before any operation be about the start; later ones wait for a line."""
+        if not self._operations:
+            self._about += self._notes
+            self._notes = []
 
     # -- the tree ----------------------------------------------------------------------------------
 
     def _add_broker(self, where: str, name: str) -> None:
+        self._set_the_scene()
         if name in self._clients:
             raise SourceError(f"{where}: {name} is a client: a broker needs a name of its own")
         self._graph.add_node(name)
@@ -212,7 +265,8 @@ class _Reader:
         if not self._graph.has_edge(one, other):
             raise SourceError(f"{where}: there is no link between {one} and {other}")
 
-    def _deliveries(self, where: str, words: list[str]) -> tuple[Any, ...]:
+    def _deliveries(self, line: int, words: list[str]) -> tuple[Any, ...]:
+        where = f"line {line}"
         if not words:
             return (1,)
         if len(words) == 1 and words[0].isascii() and words[0].isdigit() and len(words[0]) < 7:
@@ -221,7 +275,30 @@ class _Reader:
             one, other = self._two(where, "step", words)
             self._check_link(where, one, other)
             return (one, other)
-        raise SourceError(f"{where}: step takes nothing, a number, or two brokers: step B1 B2")
+        if len(words) == 3 and words[2] == "direct":
+            one, other = self._two(where, "step", words[:2])
+            self._named += [(line, one), (line, other)]
+            return (one, other, "direct")
+        raise SourceError(
+            f"{where}: step takes nothing, a number, or two brokers: step B1 B2, and step B1 B3 "
+            "direct for a message beside the tree"
+        )
+
+    def _meet(self, line: int, text: str) -> None:
+        """Read the event type that meets at a broker."""
+        where = f"line {line}"
+        found = re.match(r"\s*\S+\s+(\S+)\s+", text)
+        if found is None:
+            raise SourceError(
+                f"{where}: rendezvous takes a broker and a filter: rendezvous B1 x > 0"
+            )
+        broker = _name(where, found[1])
+        item = read_filter(
+            text[found.end() :].rstrip(), self._limits, self._types, where, column=found.end()
+        )
+        self._set_the_scene()
+        self._named.append((line, broker))
+        self._rendezvous[broker] = (*self._rendezvous.get(broker, ()), item)
 
     # -- clients -----------------------------------------------------------------------------------
 
@@ -233,7 +310,7 @@ class _Reader:
             raise SourceError(f"{where}: {client} is a broker: a client needs a name of its own")
         if client in self._present:
             raise SourceError(
-                f"{where}: {client} is at {self._present[client]} already: {client} leave"
+                f"{where}: {client} is at {self._present[client]} already: {client} detach"
             )
         self._named.append((line, broker))
         self._present[client] = broker
@@ -250,7 +327,7 @@ class _Reader:
         rest = text[start:].rstrip()
         if client not in self._present:
             gone = client in self._clients
-            known = f"{client} has left" if gone else f"there is no client {_shown(client)}"
+            known = f"{client} is gone" if gone else f"there is no client {_shown(client)}"
             raise SourceError(f"{where}: {known}: client {_shown(client)} B1 attaches one")
         if verb in ("subscribe", "unsubscribe", "advertise", "unadvertise"):
             item = read_filter(rest, self._limits, self._types, where, column=start)
@@ -266,14 +343,36 @@ class _Reader:
         elif verb == "publish":
             notification = read_notification(rest, where, column=start)
             self._act(line, verb, (client, notification), text)
-        elif verb == "leave" and not rest:
+        elif verb == "detach" and not rest:
             del self._present[client]
-            self._act(line, "detach", (client,), text)
+            self._act(line, verb, (client,), text)
+        elif verb in _MOVES:
+            self._act(line, verb, (client, *self._journey(line, verb, rest.split())), text)
         else:
             raise SourceError(
                 f"{where}: {client} can subscribe, unsubscribe, replace, advertise, unadvertise, "
-                f"publish and leave, not {_shown(verb) or 'nothing'}"
+                f"publish, move, leave, arrive and detach, not {_shown(verb) or 'nothing'}"
             )
+
+    def _journey(self, line: int, verb: str, words: list[str]) -> tuple[str, str]:
+        """Read where a client goes, and by which protocol; "" for what is not said."""
+        where = f"line {line}"
+        protocol = ""
+        if len(words) >= 2 and words[-2] == "by":
+            protocol = words[-1]
+            words = words[:-2]
+            if protocol not in PROTOCOLS:
+                known = ", ".join(PROTOCOLS)
+                raise SourceError(
+                    f"{where}: the protocol is one of {known}, not {_shown(protocol)}"
+                )
+        if len(words) > 1 or (not words and verb != "leave"):
+            raise SourceError(f"{where}: {verb} takes a broker: ann {verb} B2, or B2 by update")
+        if not words:
+            return "", protocol
+        broker = _name(where, words[0])
+        self._named.append((line, broker))
+        return broker, protocol
 
 
 def _name(where: str, name: str) -> str:

@@ -67,7 +67,7 @@ def layout(library: Library, _recipe: dict[str, str], view: dict[str, str]) -> C
         [
             parts.head(
                 "Context",
-                "Profiles that last, queries that stay, and which match [T 6.8.3].",
+                "Profiles that last, queries that stay, and which match (Tarkoma's thesis, 6.8.3).",
             ),
             html.Div(problem, id=_at(ids.PROBLEM), className="message", role="alert"),
             html.Div(

@@ -11,6 +11,7 @@ from dash.exceptions import PreventUpdate
 from browser import ids
 from browser.diffing import Comparison, Listed, compare
 from browser.elements import MARKS, counted
+from browser.finding import where_of
 from browser.folds import read_folds
 from browser.graph import NO_FOLDS, Graph
 from browser.listing import Cell, chip, code, listing, pick
@@ -19,10 +20,13 @@ from browser.pages.attributes import aria, data
 from browser.pages.source_panel import decoded, upload
 from browser.pages.stepping import (
     grid_outputs,
+    ratio_of,
     register_graphs,
     register_list,
     register_memory,
     register_search,
+    register_where,
+    where_inputs,
 )
 from browser.picture import chips, graph_drawing
 from browser.sources import SourceError
@@ -34,7 +38,7 @@ __all__ = ["layout", "register"]
 Component = Any
 NAME = "diff"
 _SIDES = ("a", "b")
-_LISTED = 500
+_LISTED = 2_000
 _WORDS = {
     mark: f"{MARKS[mark][0]} {word}"
     for mark, word in {
@@ -98,6 +102,7 @@ def layout(library: Library, recipe: dict[str, str], view: dict[str, str]) -> Co
                         "How to show both",
                     ),
                     parts.search_box(NAME, view.get(ids.SEARCH, "")),
+                    parts.where_box(NAME, view),
                     html.Button("Export as JSON", id=_at(ids.EXPORT)),
                     dcc.Download(id=_at(ids.DOWNLOAD)),
                 ],
@@ -224,6 +229,7 @@ def register(app: Dash, library: Library) -> None:
     """Add the callbacks of the page."""
     limits = library.config.limits
     register_search(app, NAME)
+    register_where(app, library, NAME)
     register_graphs(app, NAME)
     register_list(app, NAME, ids.CHANGES)
     register_memory(
@@ -231,6 +237,8 @@ def register(app: Dash, library: Library) -> None:
         NAME,
         (ids.MODE, "value"),
         (ids.SEARCH, "value"),
+        (ids.WHERE, "value"),
+        (ids.WHERE_MODE, "value"),
         *(
             (ids.side(side, part), prop)
             for side in _SIDES
@@ -262,11 +270,13 @@ def register(app: Dash, library: Library) -> None:
         *controls,
         Input(_at(ids.MODE), "value"),
         Input(_at(ids.FOLDS), "data"),
+        *where_inputs(NAME),
+        Input(_at(ids.ROOM), "data"),
         State(_at(ids.MOUNTED), "data"),
         prevent_initial_call="initial_duplicate",
     )
     def show(recipe: Any, *rest: Any) -> Any:
-        *values, mode, folds, mounted = rest
+        *values, mode, folds, text, marking, room, mounted = rest
         try:
             a, b = sides(recipe, tuple(values))
         except SourceError as error:
@@ -274,6 +284,8 @@ def register(app: Dash, library: Library) -> None:
         found = compared(a, b)
         palette = {**b.story.palette, **a.story.palette}
         names = [a.name, b.name]
+        filters = {number: item for item, number in found.number.items()}
+        where = where_of(text, marking, filters, library.story(recipe).source.types)
 
         def drawn(name: str, graph: Graph, title: str) -> dict[str, Any]:
             made = graph_drawing(
@@ -283,13 +295,14 @@ def register(app: Dash, library: Library) -> None:
                 palette=palette,
                 marks=found.marks,
                 edge_marks=found.edge_marks,
-                ratio=1.6 if name == "both" else 0.95,
+                ratio=ratio_of(room),
+                bands=name != "both",
+                where=where,
             )
             here = {each: marks for each, marks in found.marks.items() if each in graph.nodes}
             made["chips"] = chips(here, _WORDS)
-            made["stats"] = (
-                f"{counted(len(graph.nodes), 'filter')} · {counted(len(graph.edges), 'edge')}"
-            )
+            sizes = (counted(len(graph.nodes), "filter"), counted(len(graph.edges), "edge"))
+            made["stats"] = " · ".join(each for each in (*sizes, made.get("met")) if each)
             made["title"] = title
             return made
 

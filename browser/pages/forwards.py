@@ -10,13 +10,15 @@ from dash.exceptions import PreventUpdate
 
 import posetlib as pl
 from browser import ids
-from browser.elements import all_but
+from browser.elements import all_but, counted
 from browser.exports import save_query
 from browser.folds import read_folds
 from browser.forwards import (
     MECHANISMS,
+    PAIRWISE,
+    Compared,
     Message,
-    Row,
+    chosen_names,
     mechanisms,
     network,
     sets,
@@ -28,10 +30,14 @@ from browser.listing import Cell, code, listing, pick
 from browser.pages import parts
 from browser.pages.attributes import aria
 from browser.pages.stepping import (
+    asked_where,
+    ratio_of,
     register_graphs,
     register_list,
     register_memory,
     register_steps,
+    register_where,
+    where_inputs,
 )
 from browser.picture import frame_drawing
 from browser.sources import SourceError, read_line
@@ -53,8 +59,6 @@ def layout(library: Library, recipe: dict[str, str], view: dict[str, str]) -> Co
     """Return the page as a view asks for it."""
     story = library.story(recipe)
     full_order = structure_for("poset")
-    offered = story.interfaces[:_OFFERED]
-    named = [each for each in view.get(ids.NEIGHBOURS, "").split(",") if each in offered]
     return html.Div(
         [
             parts.head(
@@ -64,26 +68,8 @@ def layout(library: Library, recipe: dict[str, str], view: dict[str, str]) -> Co
             html.Div(
                 [
                     html.Span("Neighbours", className="label"),
-                    html.Div(
-                        dcc.Checklist(
-                            id=_at(ids.NEIGHBOURS),
-                            options=offered,
-                            value=named or offered,
-                            inline=True,
-                        ),
-                        className="choices grow",
-                        role="group",
-                        **aria(label="Neighbours; other interfaces are local clients"),
-                    ),
-                    html.Span(
-                        "An interface that is not ticked is a local client."
-                        + (
-                            f" The first {_OFFERED} of {len(story.interfaces):,} are offered."
-                            if len(story.interfaces) > _OFFERED
-                            else ""
-                        ),
-                        className="muted",
-                    ),
+                    *_neighbours(story, view),
+                    parts.where_box(NAME, view),
                 ],
                 className="toolbar",
             ),
@@ -110,7 +96,7 @@ def layout(library: Library, recipe: dict[str, str], view: dict[str, str]) -> Co
                         _question(story, view),
                     ),
                 ],
-                className="work tall",
+                className="work tall noted",
             ),
             parts.card(
                 "The mechanisms side by side",
@@ -121,6 +107,44 @@ def layout(library: Library, recipe: dict[str, str], view: dict[str, str]) -> Co
             *parts.stores(NAME, recipe, view),
         ]
     )
+
+
+def _neighbours(story: Story, view: Mapping[str, str]) -> list[Component]:
+    """Return the boxes to tick for neighbours, or of hundreds a field that names them."""
+    many = len(story.interfaces) > _OFFERED
+    offered = [] if many else story.interfaces
+    named = [each for each in view.get(ids.NEIGHBOURS, "").split(",") if each in offered]
+    boxes = html.Div(
+        dcc.Checklist(id=_at(ids.NEIGHBOURS), options=offered, value=named or offered, inline=True),
+        className="choices grow",
+        role="group",
+        hidden=many,
+        **aria(label="Neighbours; other interfaces are local clients"),
+    )
+    field = html.Label(
+        [
+            html.Span("Neighbours by name", className="visually-hidden"),
+            dcc.Input(
+                id=_at(ids.NAMED),
+                type="text",
+                value=view.get(ids.NAMED, "") if many else "",
+                placeholder="all",
+                debounce=True,
+                maxLength=2_000,
+            ),
+        ],
+        className="grow",
+        hidden=not many,
+        title="all; I1, I5; I10 .. I90; not I6",
+    )
+    told = (
+        f"Of {len(story.interfaces):,}: all, or names such as I1, I10 .. I90, not I6. The others "
+        "are local clients."
+        if many
+        else "An interface that is not ticked is a local client."
+    )
+    wrong = html.Span(id=_at(ids.NAMED_TOLD), className="wrong", role="alert")
+    return [boxes, field, html.Span(told, className="muted"), wrong]
 
 
 def _question(story: Story, view: Mapping[str, str]) -> Component:
@@ -193,37 +217,59 @@ def told(sent: Sequence[Message], number: Mapping[pl.Filter, int]) -> Component:
     )
 
 
-def summary(rows: Sequence[Row]) -> str:
+def summary(found: Compared) -> str:
     """Return in a sentence whether the mechanisms agree."""
-    if not rows:
+    if not found.total:
         return "No filter is sent to any neighbour."
-    count = sum(row.differs for row in rows)
-    if not count:
-        return f"All mechanisms agree on {len(rows):,} filters."
-    return f"{count:,} of {len(rows):,} filters differ: the approximate mechanism sends more."
+    left_out = [each for each in MECHANISMS if each not in found.mechanisms]
+    what = "These mechanisms" if left_out else "All mechanisms"
+    said = f"{what} agree on {counted(found.total, 'filter')}."
+    if found.differing:
+        said = (
+            f"{found.differing:,} of {found.total:,} filters differ: the approximate mechanism "
+            "sends more."
+        )
+    if left_out:
+        said += (
+            f" Of more than {PAIRWISE:,} filters not every two are compared: "
+            f"{' and '.join(left_out)} are left out."
+        )
+    return said
 
 
-def comparison(
-    story: Story, rows: Sequence[Row], limit: int, near: Sequence[str] = ()
-) -> dict[str, Any]:
+def comparison(story: Story, found: Compared, near: Sequence[str] = ()) -> dict[str, Any]:
     """Return the sets of all mechanisms as a list; rows that differ say so, and come first."""
-    ordered = sorted(rows, key=lambda row: not row.differs)[:limit]
     cells: list[list[Cell]] = [
         [
             pick(NAME, row.number),
             code(str(story.filters[row.number])),
             all_but(row.interfaces, near),
-            *(all_but(row.sets[name], near) or "∅" for name in MECHANISMS),
+            *(all_but(row.sets[name], near) or "∅" for name in found.mechanisms),
             "≠ differs" if row.differs else "",
         ]
-        for row in ordered
+        for row in found.rows
     ]
+    count = len(found.rows)
     return listing(
-        ["No.", "Filter", "From", *MECHANISMS, ""],
+        ["No.", "Filter", "From", *found.mechanisms, ""],
         cells,
-        classes=["differs" if row.differs else "" for row in ordered],
-        note=f"The first {limit} of {len(rows):,}." if len(rows) > limit else "",
+        classes=["differs" if row.differs else "" for row in found.rows],
+        note=f"The first {count:,} of {found.total:,}." if found.total > count else "",
     )
+
+
+def _notes(story: Story, found: Mapping[Any, Any], near: Sequence[str]) -> dict[int, str]:
+    """Return where each filter is sent to; in a large table, how many neighbours."""
+    short = len(found) * len(near) <= _NAMED_PAIRS
+    return {
+        story.number[item]: "→ "
+        + (all_but([n for n in near if n in each], near) if short else f"{len(each):,} neighbours")
+        for item, each in found.items()
+    }
+
+
+#: Filters times neighbours up to which the neighbours of each filter are named in the graph.
+_NAMED_PAIRS = 2_000_000
 
 
 def register(app: Dash, library: Library) -> None:
@@ -233,34 +279,48 @@ def register(app: Dash, library: Library) -> None:
     register_graphs(app, NAME)
     register_list(app, NAME, ids.MECHANISMS)
     asked = (ids.OPERATION, ids.SOURCE, ids.FILTER, ids.MECHANISM)
-    register_memory(app, NAME, *((each, "value") for each in (ids.STEP, ids.NEIGHBOURS, *asked)))
+    register_where(app, library, NAME)
+    kept = (ids.STEP, ids.NEIGHBOURS, ids.NAMED, ids.WHERE, ids.WHERE_MODE, *asked)
+    register_memory(app, NAME, *((each, "value") for each in kept))
 
     @app.callback(
         Output(_at(ids.DRAWINGS), "data"),
         Output(_at(ids.STEP_MESSAGES), "children"),
         Output(_at(ids.SUMMARY), "children"),
         Output(_at(ids.data_of(ids.MECHANISMS)), "data"),
+        Output(_at(ids.NAMED_TOLD), "children"),
         Input(_at(ids.HERE), "data"),
         Input(_at(ids.STEP), "value"),
         Input(_at(ids.NEIGHBOURS), "value"),
+        Input(_at(ids.NAMED), "value"),
         Input(_at(ids.FOLDS), "data"),
+        Input(_at(ids.ROOM), "data"),
+        *where_inputs(NAME),
     )
-    def show(recipe: Any, step: Any, neighbours: Any, folds: Any) -> Any:
+    def show(
+        recipe: Any, step: Any, neighbours: Any, named: Any, folds: Any, room: Any, *expression: Any
+    ) -> Any:
         story = library.story(recipe)
-        step, near = step or 0, _ordered(story, neighbours)
+        step = step or 0
+        try:
+            near = _ordered(story, neighbours, named)
+        except SourceError as error:
+            return (*[no_update] * 4, f"Not applied: {error}")
         full_order = structure_for("poset")
         frame = story.frame(full_order, step)
         found = sets(story, step, near, "poset")
-        notes = {
-            story.number[item]: "→ " + all_but([n for n in near if n in each], near)
-            for item, each in found.items()
-        }
         sent = step_messages(story, step, near)
         operation = story.trace[step - 1] if step else None
         drawings = {
             ids.panel(NAME, full_order): {
                 **frame_drawing(
-                    story, frame, limits, folds=read_folds(folds), notes=notes, ratio=0.95
+                    story,
+                    frame,
+                    limits,
+                    folds=read_folds(folds),
+                    notes=_notes(story, found, near),
+                    ratio=ratio_of(room),
+                    where=asked_where(story, *expression),
                 ),
                 "step": step,
                 "save": save_query(recipe, full_order, step),
@@ -270,9 +330,11 @@ def register(app: Dash, library: Library) -> None:
                 "step": step,
             },
         }
-        rows = mechanisms(story, step, near)
-        table = comparison(story, rows, limits.rows, near)
-        return drawings, told(sent, story.number), summary(rows), table
+        # As many rows as can be named in a moment.
+        rows = max(limits.rows, min(limits.listed, _NAMED_PAIRS // max(1, len(near))))
+        by_all = mechanisms(story, step, near, rows)
+        table = comparison(story, by_all, near)
+        return drawings, told(sent, story.number), summary(by_all), table, ""
 
     @app.callback(
         Output(_at(ids.MESSAGES), "children"),
@@ -281,10 +343,13 @@ def register(app: Dash, library: Library) -> None:
         State(_at(ids.HERE), "data"),
         State(_at(ids.STEP), "value"),
         State(_at(ids.NEIGHBOURS), "value"),
+        State(_at(ids.NAMED), "value"),
         *(State(_at(each), "value") for each in asked),
         prevent_initial_call=True,
     )
-    def ask(clicks: Any, recipe: Any, step: Any, neighbours: Any, *question: Any) -> Any:
+    def ask(
+        clicks: Any, recipe: Any, step: Any, neighbours: Any, named: Any, *question: Any
+    ) -> Any:
         if not clicks:
             raise PreventUpdate
         name, source, text, mechanism = question
@@ -295,12 +360,15 @@ def register(app: Dash, library: Library) -> None:
                 raise SourceError("the source is an interface, a name without spaces and colons")
             operation = read_line(f"{source}: {text or ''}", limits, types=story.source.types)
             operation = operation._replace(name=name)
-            near = _ordered(story, neighbours)
+            near = _ordered(story, neighbours, named)
             sent, number = what_if(story, step or 0, operation, near, mechanism)
         except SourceError as error:
             return no_update, str(error)
         return told(sent, number), ""
 
 
-def _ordered(story: Story, neighbours: Any) -> list[str]:
-    return [each for each in story.interfaces if each in (neighbours or [])]
+def _ordered(story: Story, ticked: Any, named: Any) -> list[str]:
+    """Return the neighbours in their order: those that are ticked, of many those that are named."""
+    if len(story.interfaces) > _OFFERED:
+        return chosen_names(named or "", story.interfaces)
+    return [each for each in story.interfaces if each in (ticked or [])]

@@ -9,6 +9,12 @@ from dash import Dash, Input, Output, State, dcc, html
 from dash.exceptions import PreventUpdate
 
 from browser import ids
+from browser.document_tree import (
+    DocumentNode,
+    document_attribute,
+    document_nodes,
+    documents_of,
+)
 from browser.elements import MARKS
 from browser.exports import save_query
 from browser.folds import read_folds
@@ -16,10 +22,13 @@ from browser.matching import Match, match, random_notification, read_notificatio
 from browser.pages import parts
 from browser.pages.attributes import data
 from browser.pages.stepping import (
+    asked_where,
     frames_of,
     grid_outputs,
+    ratio_of,
     register_structures,
     renewed_grid,
+    where_inputs,
 )
 from browser.picture import chips, frame_drawing
 from browser.sources import SourceError
@@ -51,7 +60,7 @@ def layout(library: Library, recipe: dict[str, str], view: dict[str, str]) -> Co
             html.Div(
                 [
                     parts.labelled(
-                        "Notification (JSON)",
+                        "Notification (JSON, XML or a tuple)",
                         dcc.Input(id=_at(ids.NOTIFICATION), type="text", value=text, debounce=True),
                         "grow code whole",
                     ),
@@ -84,7 +93,9 @@ def layout(library: Library, recipe: dict[str, str], view: dict[str, str]) -> Co
                 view,
                 parts.card("Answer", html.Div(id=_at(ids.ANSWER), role="status")),
                 parts.card("Chosen filter", html.Div(id=_at(ids.DETAIL))),
+                parts.card("Document", html.Div(id=_at(ids.DOCUMENT))),
                 parts.signs(_MARKS),
+                noted=True,
             ),
         ]
     )
@@ -170,6 +181,8 @@ def register(app: Dash, library: Library) -> None:
         Input(_at(ids.MAX_TESTS), "value"),
         Input(_at(ids.MATCH), "n_clicks"),
         Input(_at(ids.FOLDS), "data"),
+        Input(_at(ids.ROOM), "data"),
+        *where_inputs(NAME),
         State(_at(ids.MOUNTED), "data"),
         prevent_initial_call="initial_duplicate",
     )
@@ -181,12 +194,16 @@ def register(app: Dash, library: Library) -> None:
         bound: Any,
         _m: Any,
         folds: Any,
-        mounted: Any,
+        room: Any,
+        *rest: Any,
     ) -> Any:
+        *expression, mounted = rest
         story = library.story(recipe)
+        drawn: dict[str, Any] = {"folds": read_folds(folds), "ratio": ratio_of(room)}
+        drawn["where"] = asked_where(story, *expression)
         frames = frames_of(story, chosen, step)
         try:
-            notification = read_notification(text or "")
+            notification = _read(story, text)
             found = {
                 each: match(story, frame, notification, bound) for each, frame in frames.items()
             }
@@ -194,7 +211,7 @@ def register(app: Dash, library: Library) -> None:
             # What was true of another notification does not stay.
             plain = {
                 ids.panel(NAME, each): {
-                    **frame_drawing(story, frame, limits, folds=read_folds(folds), marks={}),
+                    **frame_drawing(story, frame, limits, marks={}, **drawn),
                     "chips": [],
                     "step": step or 0,
                 }
@@ -211,10 +228,9 @@ def register(app: Dash, library: Library) -> None:
                 story,
                 frame,
                 limits,
-                folds=read_folds(folds),
                 marks=marks,
-                ratio=0.95,
                 notes={number: f"visit {place}" for place, number in enumerate(order, 1)},
+                **drawn,
             )
             made["walk"] = list(order)
             made["chips"] = chips(marks, words)
@@ -226,6 +242,7 @@ def register(app: Dash, library: Library) -> None:
 
     @app.callback(
         Output(_at(ids.DETAIL), "children"),
+        Output(_at(ids.DOCUMENT), "children"),
         Input(_at(ids.NODE), "data"),
         Input(_at(ids.ANSWER), "children"),
         State(_at(ids.HERE), "data"),
@@ -239,10 +256,69 @@ def register(app: Dash, library: Library) -> None:
     ) -> Any:
         story = library.story(recipe)
         try:
-            notification = read_notification(text or "")
+            notification = _read(story, text)
+            told = reasons(story, chosen or [], step or 0, notification, bound, number)
         except SourceError:
-            return [html.P("There is no notification to match.", className="muted")]
-        return reasons(story, chosen or [], step or 0, notification, bound, number)
+            return [html.P("There is no notification to match.", className="muted")], _NO_DOCUMENT
+        return told, drawn_documents(story, notification, number)
+
+
+def _read(story: Story, text: str | None) -> dict[str, Any]:
+    return read_notification(text or "", document=document_attribute(story))
+
+
+_NO_DOCUMENT = [html.P("The notification has no document.", className="muted")]
+
+
+def drawn_documents(
+    story: Story, notification: Mapping[str, Any], number: int | None
+) -> list[Component]:
+    """Return the documents of a notification as trees; nodes say which filters' paths they meet."""
+    made: list[Component] = []
+    for attribute, document in documents_of(notification).items():
+        nodes = document_nodes(story, attribute, document)
+        made.append(html.H3(attribute))
+        made.append(html.Div(_branches(nodes, number), className="document-tree"))
+        if len(nodes) < len(document):
+            more = f"and {len(document) - len(nodes):,} nodes more"
+            made.append(html.P(more, className="muted"))
+    if not made:
+        return _NO_DOCUMENT
+    about = "Filled nodes are those to which the path of the chosen filter was mapped."
+    if number is None:
+        about = "Beside a node stand the filters whose paths were mapped to it."
+    return [*made, html.P(about, className="muted")]
+
+
+def _branches(nodes: Sequence[DocumentNode], number: int | None) -> Component:
+    """Return nodes, each after its parent, as lists in lists."""
+    outermost = html.Ul([])
+    # The list that takes the nodes of each depth.
+    lists = [outermost]
+    for node in nodes:
+        del lists[node.depth :]
+        inner = html.Ul([])
+        lists[-1].children.append(html.Li([_document_node(node, number), inner]))
+        lists.append(inner)
+    return outermost
+
+
+def _document_node(node: DocumentNode, number: int | None) -> Component:
+    is_met = number in node.filters if number is not None else bool(node.filters)
+    content: list[Component] = [html.Strong(node.name)]
+    content += [
+        html.Span(f" {name if name != '.' else 'text'}: {value}", className="muted")
+        for name, value in node.record
+    ]
+    if is_met:
+        told = [number] if number is not None else list(node.filters[:_SHOWN_FILTERS])
+        words = ", ".join(f"#{each}" for each in told)
+        more = len(node.filters) - len(told) if number is None else 0
+        content.append(html.Span(f" ✓ {words}{f' and {more} more' if more else ''}"))
+    return html.Span(content, className="document-node met" if is_met else "document-node")
+
+
+_SHOWN_FILTERS = 6
 
 
 def reasons(

@@ -58,7 +58,8 @@ def layout(library: Library, recipe: dict[str, str], view: dict[str, str]) -> Co
         [
             parts.head(
                 "Merging",
-                "Fewer filters that stand for the roots of the table, as it changes [T 8.5].",
+                "Fewer filters that stand for the roots of the table, as it changes "
+                "(Tarkoma's thesis, 8.5).",
             ),
             html.Div(
                 [

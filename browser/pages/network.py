@@ -17,7 +17,8 @@ from browser.listing import Cell, listing, pick_named
 from browser.network.comparing import MEASURES, Counts, bars, comparison
 from browser.network.drawing import network_drawing, numbers_of
 from browser.network.examples import RUNS
-from browser.network.player import TABLES, Settings, settings_from
+from browser.network.moving import subscriptions_in
+from browser.network.player import AS_WRITTEN, TABLES, Settings, settings_from
 from browser.network.run import Held, Moment, Run
 from browser.pages import parts
 from browser.pages.stepping import (
@@ -29,7 +30,7 @@ from browser.pages.stepping import (
 from browser.shortening import short
 from browser.sources import SourceError
 from browser.state import TEXT_CHARS, Library, to_query
-from posetlib.simulation import NETWORK_ALGORITHMS
+from posetlib.simulation import NETWORK_ALGORITHMS, PROTOCOLS, SAFE_PROTOCOLS
 
 __all__ = ["layout", "register"]
 
@@ -39,17 +40,24 @@ _PANEL = ids.panel(NAME, "map")
 _START = f"example:{next(iter(RUNS))}"
 #: Deliveries that are told of an operation that is followed; a large tree has more.
 _TOLD = 60
+#: The choice of no subscription, whose links would be marked.
+_NO_LINKS = "none"
 _HELP = (
     ("link B1 B2", "joins two brokers; they are a tree"),
     ("client ann B1", "attaches a client"),
     ("ann subscribe x > 3", "likewise unsubscribe, advertise, unadvertise"),
     ("ann replace x > 3 => x > 5", "one subscription for another"),
     ('ann publish {"x": 5}', "publishes a notification"),
-    ("ann leave", "a client goes, with all that it asked for"),
+    ("ann move B3", "a client moves; ann move B3 by linger says the protocol"),
+    ("ann leave", "she goes, and her broker queues; ann leave B3 tells it where to"),
+    ("ann arrive B3", "she comes to a broker"),
+    ("ann detach", "a client goes for good, with all that it asked for"),
     ("run", "delivers all that is under way"),
-    ("step", "delivers one message; step 3, or step B1 B2 on one link"),
+    ("step", "delivers one message; step 3, step B1 B2 on one link, step B1 B3 direct beside them"),
     ("break B1 B2", "breaks a link, and heal mends it"),
     ("master B1", "makes a hierarchy, with B1 at its top"),
+    ("rendezvous B1 x > 0", "an event type meets at a broker; needs advertisements"),
+    ("# a comment", "is the caption of the line below it"),
 )
 
 
@@ -81,7 +89,9 @@ def layout(library: Library, _recipe: dict[str, str], view: dict[str, str]) -> C
                 "Brokers, what they tell one another, and the way of every message.",
             ),
             html.Div(problem, id=_at(ids.PROBLEM), className="message", role="alert"),
-            _choices(settings, run, view.get(_at(ids.FOLLOW), "")),
+            _choices(
+                settings, run, view.get(_at(ids.FOLLOW), ""), view.get(_at(ids.SUBSCRIPTION), "")
+            ),
             html.Div(
                 [
                     _the_run(library.run_text(source), limits),
@@ -126,6 +136,7 @@ def _settings_of(source: str, view: Mapping[str, str]) -> Settings:
         view.get(_at(ids.ADVERTISEMENTS), "" if stated else default.advertisements),
         view.get(_at(ids.TABLE), default.table),
         view.get(_at(ids.SEED), default.seed),
+        view.get(_at(ids.PROTOCOL), default.protocol),
     )
 
 
@@ -138,14 +149,16 @@ def _run_here(library: Library, here: Mapping[str, Any]) -> Run:
 
 
 def _settings_here(here: Mapping[str, Any]) -> Settings:
-    return settings_from(here["algorithm"], here["advertisements"], here["table"], here["seed"])
+    names = ("algorithm", "advertisements", "table", "seed", "protocol")
+    return settings_from(*(here[each] for each in names))
 
 
-def _choices(settings: Settings, run: Run, follow: str) -> Component:
+def _choices(settings: Settings, run: Run, follow: str, subscription: str) -> Component:
     followable = follow_options(run)
     dropdowns = (
         ("Algorithm", ids.ALGORITHM, NETWORK_ALGORITHMS, settings.algorithm, "choose wide"),
         ("Table", ids.TABLE, TABLES, settings.table, "choose"),
+        ("Moves by", ids.PROTOCOL, _protocols(), settings.protocol, "choose wide"),
     )
     return html.Div(
         [
@@ -179,6 +192,16 @@ def _choices(settings: Settings, run: Run, follow: str) -> Component:
                 className="choice",
             ),
             parts.labelled(
+                "Links for",
+                dcc.Dropdown(
+                    subscription_options(run),
+                    chosen_subscription(run, subscription),
+                    id=_at(ids.SUBSCRIPTION),
+                    clearable=False,
+                ),
+                "choose wide",
+            ),
+            parts.labelled(
                 "Follow",
                 dcc.Dropdown(
                     followable,
@@ -197,6 +220,33 @@ def _offered(options: Mapping[str, str] | Sequence[str]) -> list[dict[str, str]]
     """Return values with their words, as a dropdown takes them."""
     words = options if isinstance(options, Mapping) else {each: each for each in options}
     return [{"label": word, "value": each} for each, word in words.items()]
+
+
+def _protocols() -> dict[str, str]:
+    """Return the protocols of moves with their words."""
+    unsafe = {each: f"{each} (unsafe)" for each in PROTOCOLS if each not in SAFE_PROTOCOLS}
+    return {AS_WRITTEN: AS_WRITTEN, **{each: each for each in SAFE_PROTOCOLS}, **unsafe}
+
+
+def subscription_options(run: Run) -> list[dict[str, str]]:
+    """Return the subscriptions whose links can be marked, by their lines."""
+    found = [
+        {"label": short(f"{client}: {item}", 50), "value": str(line)}
+        for line, (client, item) in subscriptions_in(run.script).items()
+    ]
+    return [{"label": "no subscription", "value": _NO_LINKS}, *found]
+
+
+def chosen_subscription(run: Run, asked: Any) -> str:
+    """Return the subscription that is asked for; else the first one of a client that moves."""
+    found = subscriptions_in(run.script)
+    if asked == _NO_LINKS or str(asked) in map(str, found):
+        return str(asked)
+    movers = run.script.movers
+    lines = [line for line, (client, _) in found.items() if client in movers]
+    if movers and not lines:  # the one that moves publishes
+        lines = list(found)
+    return str(lines[0]) if lines else _NO_LINKS
 
 
 def follow_options(run: Run) -> list[dict[str, str]]:
@@ -275,22 +325,26 @@ def moment_card(moment: Moment) -> list[Component]:
     return [*told, reasons_list(moment)]
 
 
-def audit_card(audit: pl.Audit) -> list[Component]:
-    """Return what was due up to a moment, and what came of it."""
+def audit_card(audit: pl.Audit, queued: int = 0) -> list[Component]:
+    """Return what was due up to a moment, what waits in queues, and what came of it."""
     faults = audit.faults
     sign, look = (
         ("✓ no fault", "holds") if not faults else (f"✗ {counted(faults, 'fault')}", "violated")
     )
-    rows = ("due", "delivered", "missed", "unwanted", "duplicates", "out_of_order", "excused")
+    names = "due delivered missed unwanted duplicates out_of_order excused unfinished".split()
+    counts = {each: getattr(audit, each) for each in names}
+    counts = {"due": counts.pop("due"), "queued": queued, **counts}
     return [
         html.P(html.Span(sign, className=f"badge {look}")),
         html.Dl(
             [
                 each
-                for name in rows
+                for name, count in counts.items()
                 for each in (
                     html.Dt(name.replace("_", " ")),
-                    html.Dd(f"{getattr(audit, name):,}"),
+                    html.Dd(
+                        html.Strong(f"✗ {count:,}") if name == "missed" and count else f"{count:,}"
+                    ),
                 )
             ],
             className="counts",
@@ -329,6 +383,9 @@ def broker_list(run: Run, number: int, chosen: Any) -> dict[str, Any]:
     at: dict[str, list[str]] = {}
     for client, broker in run.clients(number).items():
         at.setdefault(broker, []).append(client)
+    for stay in run.stays(number):
+        if not stay.is_last:
+            at.setdefault(stay.broker, []).append(f"({stay.client})")
     numbers = numbers_of(run.script)
     rows: list[list[Cell]] = [
         [
@@ -405,6 +462,7 @@ def client_card(run: Run, client: str, number: int, limit: int) -> list[Componen
             "Advertises": [str(each) for each in network.advertisements(client)],
             "Was delivered": [str(each) for each in network.deliveries(client)],
         }
+    told["Sessions"] = [str(each) for each in run.stays(number) if each.client == client]
     made: list[Component] = [html.H3(f"{client} at {broker}")]
     for heading, lines in told.items():
         if lines:
@@ -446,7 +504,7 @@ def bar_charts(found: Sequence[Counts]) -> list[Component]:
 def register(app: Dash, library: Library) -> None:
     """Add the callbacks of the page."""
     limits = library.config.limits
-    settings_ids = (ids.ALGORITHM, ids.ADVERTISEMENTS, ids.TABLE, ids.SEED)
+    settings_ids = (ids.ALGORITHM, ids.ADVERTISEMENTS, ids.TABLE, ids.SEED, ids.PROTOCOL)
     register_transport(app, NAME)
     register_graphs(app, NAME)
     for each in (ids.ROWS, ids.COMPARISON):
@@ -455,7 +513,7 @@ def register(app: Dash, library: Library) -> None:
         app,
         NAME,
         (ids.RUN, "data"),
-        *((each, "value") for each in (*settings_ids, ids.STEP, ids.FOLLOW)),
+        *((each, "value") for each in (*settings_ids, ids.STEP, ids.FOLLOW, ids.SUBSCRIPTION)),
         apart=True,
     )
     _register_choosing(app, library, settings_ids)
@@ -466,22 +524,26 @@ def register(app: Dash, library: Library) -> None:
         Output(_at(ids.MOMENT), "children"),
         Output(_at(ids.AUDIT), "children"),
         Output(_at(ids.FOLLOWED), "children"),
+        Output(_at(ids.CAPTION), "children"),
         Input(_at(ids.HERE), "data"),
         Input(_at(ids.STEP), "value"),
         Input(_at(ids.FOLLOW), "value"),
+        Input(_at(ids.SUBSCRIPTION), "value"),
     )
-    def show(here: Any, step: Any, follow: Any) -> Any:
+    def show(here: Any, step: Any, follow: Any, subscription: Any) -> Any:
         run = _run_here(library, here)
         number = run.clamp(step or 0)
         line = int(follow) if follow else None
         moment = run.moments[number]
+        marked = None if subscription in (None, _NO_LINKS) else int(subscription)
         return (
             # The page asks whether what is drawn is what the slider says.
-            {_PANEL: {**network_drawing(run, number, line), "step": step or 0}},
+            {_PANEL: {**network_drawing(run, number, line, marked), "step": step or 0}},
             step_text(run, number),
             moment_card(moment),
-            audit_card(moment.audit),
+            audit_card(moment.audit, moment.queued),
             followed_card(run, line, number),
+            moment.caption,
         )
 
     @app.callback(
@@ -570,6 +632,7 @@ def _register_choosing(app: Dash, library: Library, settings_ids: Sequence[str])
             ["yes"] if wanted.advertisements else [],
             wanted.table,
             wanted.seed,
+            wanted.protocol,
             "",
         )
 
@@ -579,6 +642,8 @@ def _register_choosing(app: Dash, library: Library, settings_ids: Sequence[str])
         Output(_at(ids.STEP), "value", allow_duplicate=True),
         Output(_at(ids.FOLLOW), "options"),
         Output(_at(ids.FOLLOW), "value"),
+        Output(_at(ids.SUBSCRIPTION), "options"),
+        Output(_at(ids.SUBSCRIPTION), "value"),
         Output(_at(ids.NOTES), "children"),
         Output(_at(ids.PROBLEM), "children", allow_duplicate=True),
         Input(_at(ids.RUN), "data"),
@@ -586,16 +651,17 @@ def _register_choosing(app: Dash, library: Library, settings_ids: Sequence[str])
         State(_at(ids.STEP), "value"),
         State(_at(ids.STEP), "max"),
         State(_at(ids.FOLLOW), "value"),
+        State(_at(ids.SUBSCRIPTION), "value"),
         State(_at(ids.HERE), "data"),
         prevent_initial_call=True,
     )
     def prepare(source: Any, *values: Any) -> Any:
-        *chosen, step, length, follow, before = values
+        *chosen, step, length, follow, subscription, before = values
         try:
             settings = settings_from(*chosen)
             run = library.run(source, settings)
         except SourceError as error:
-            return (*[no_update] * 6, str(error))
+            return (*[no_update] * 8, str(error))
         here = _here(source, settings)
         if here == before:
             raise PreventUpdate
@@ -609,6 +675,8 @@ def _register_choosing(app: Dash, library: Library, settings_ids: Sequence[str])
             len(run) if ended else run.clamp(step or 0),
             options,
             follow if known else None,
+            subscription_options(run),
+            chosen_subscription(run, subscription if source == before["source"] else ""),
             _notes(run),
             "",
         )

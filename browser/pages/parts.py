@@ -12,6 +12,7 @@ from browser import ids
 from browser.checking import MEANINGS, Fault, Verdict
 from browser.elements import MARKS
 from browser.exports import EXPORTS, FORMATS
+from browser.finding import HELP, MODES
 from browser.pages.attributes import aria, data
 from browser.story import FILE, QUICK, Story
 from browser.words import WORDS, about_structure
@@ -44,6 +45,7 @@ __all__ = [
     "told_filter",
     "transport",
     "verdict_card",
+    "where_box",
 ]
 
 Component = Any
@@ -115,7 +117,7 @@ def stores(page: str, recipe: Mapping[str, str], view: Mapping[str, str]) -> lis
         dcc.Store(id=ids.at(page, ids.HERE), data=dict(recipe)),
         dcc.Store(id=ids.at(page, ids.NODE), data=node),
         dcc.Store(id=ids.at(page, ids.FOLDS), data=view.get(ids.FOLDS, "")),
-        *(dcc.Store(id=ids.at(page, each)) for each in (ids.FOLD_REQUEST, ids.DRAWINGS)),
+        *(dcc.Store(id=ids.at(page, each)) for each in (ids.FOLD_REQUEST, ids.DRAWINGS, ids.ROOM)),
     ]
 
 
@@ -312,6 +314,47 @@ def search_box(page: str, value: str = "") -> Component:
     )
 
 
+def where_box(page: str, view: Mapping[str, str]) -> Component:
+    """Return the box of an expression over filters, what is done with it, and help beside it."""
+    known = [
+        x for words, means in HELP.items() for x in (html.Dt(html.Code(words)), html.Dd(means))
+    ]
+    return html.Div(
+        [
+            html.Label(
+                [
+                    html.Span("Expression over filters", className="visually-hidden"),
+                    dcc.Input(
+                        id=ids.at(page, ids.WHERE),
+                        type="text",
+                        value=view.get(ids.WHERE, ""),
+                        placeholder="Where: depth < 3 and not interface = I1",
+                        debounce=True,
+                        maxLength=2_000,
+                    ),
+                ],
+                className="grow",
+                title="An expression over filters; Enter applies it",
+            ),
+            one_of(
+                ids.at(page, ids.WHERE_MODE),
+                MODES,
+                view.get(ids.WHERE_MODE, ""),
+                "What to do with what meets the expression",
+            ),
+            html.Details(
+                [
+                    html.Summary("Words", title="What an expression can be made of"),
+                    html.Dl(known, className="menu-items stacked help"),
+                ],
+                className="menu",
+            ),
+            html.Span(id=ids.at(page, ids.WHERE_TOLD), className="wrong", role="alert"),
+        ],
+        className="row grow where",
+    )
+
+
 def pick_button(page: str, number: int) -> Component:
     """Return the button that chooses a filter.
 
@@ -362,19 +405,26 @@ def structures_at_a_step(
     view: Mapping[str, str],
     *cards: Component,
     controls: Sequence[Component] = (),
+    noted: bool = False,
 ) -> list[Component]:
-    """Return what a page has that shows structures at a step: controls, graphs, cards, stores."""
+    """Return what a page has that shows structures at a step: controls, graphs, cards, stores.
+
+    Boxes that are ``noted`` have a line more than the filter, and get more room.
+    """
     shown = chosen(view, story, story.first_shown)
     search = search_box(page, view.get(ids.SEARCH, ""))
+    asked = [structure_choice(page, story, shown), *controls, search, where_box(page, view)]
     return [
-        html.Div([structure_choice(page, story, shown), *controls, search], className="toolbar"),
+        html.Div(asked, className="toolbar"),
         transport(page, len(story), chosen_step(view, story)),
-        graph_area(page, story, shown, *cards),
+        graph_area(page, story, shown, *cards, noted=noted),
         *stores(page, recipe, view),
     ]
 
 
-def graph_area(page: str, story: Story, shown: Sequence[str], *cards: Component) -> Component:
+def graph_area(
+    page: str, story: Story, shown: Sequence[str], *cards: Component, noted: bool = False
+) -> Component:
     """Return the graphs of structures, with the cards beside them, and the store of which."""
     return html.Div(
         [
@@ -386,7 +436,7 @@ def graph_area(page: str, story: Story, shown: Sequence[str], *cards: Component)
             inspector(*cards),
             dcc.Store(id=ids.at(page, ids.MOUNTED), data=list(shown)),
         ],
-        className="work",
+        className="work noted" if noted else "work",
     )
 
 

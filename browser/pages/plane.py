@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from dash import Dash, Input, Output, State, dcc, html
+from dash import Dash, Input, Output, dcc, html
 
 from browser import ids
 from browser.exports import save_query
@@ -14,10 +14,14 @@ from browser.matching import read_notification
 from browser.pages import parts
 from browser.pages.attributes import aria, clientside
 from browser.pages.stepping import (
+    asked_where,
+    ratio_of,
     register_graphs,
     register_memory,
     register_search,
     register_steps,
+    register_where,
+    where_inputs,
 )
 from browser.picture import frame_drawing
 from browser.plane import attributes_of, plane, point_of
@@ -88,6 +92,7 @@ def layout(library: Library, recipe: dict[str, str], view: dict[str, str]) -> Co
                         "grow code",
                     ),
                     parts.search_box(NAME, view.get(_at(ids.SEARCH), "")),
+                    parts.where_box(NAME, view),
                 ],
                 className="toolbar end",
             ),
@@ -147,7 +152,8 @@ def register(app: Dash, library: Library) -> None:
     register_steps(app, library, NAME)
     register_search(app, NAME)
     register_graphs(app, NAME)
-    register_memory(app, NAME, (ids.STEP, "value"))
+    register_where(app, library, NAME)
+    register_memory(app, NAME, *((each, "value") for each in (ids.STEP, ids.WHERE, ids.WHERE_MODE)))
     own = (ids.STRUCTURE, ids.AXIS_X, ids.AXIS_Y, ids.MERGERS, ids.NOTIFICATION, ids.SEARCH)
     register_memory(app, NAME, *((each, "value") for each in own), apart=True)
     clientside(
@@ -171,7 +177,8 @@ def register(app: Dash, library: Library) -> None:
         Input(_at(ids.MERGERS), "value"),
         Input(_at(ids.NOTIFICATION), "value"),
         Input(_at(ids.FOLDS), "data"),
-        State(_at(ids.NODE), "data"),
+        Input(_at(ids.ROOM), "data"),
+        *where_inputs(NAME),
     )
     def draw(
         recipe: Any,
@@ -182,11 +189,19 @@ def register(app: Dash, library: Library) -> None:
         merged: Any,
         text: Any,
         folds: Any,
-        _node: Any,
+        room: Any,
+        *expression: Any,
     ) -> Any:
         story = library.story(recipe)
         frame = story.frame(structure, step or 0)
-        drawing = frame_drawing(story, frame, limits, folds=read_folds(folds), ratio=0.95)
+        drawing = frame_drawing(
+            story,
+            frame,
+            limits,
+            folds=read_folds(folds),
+            ratio=ratio_of(room),
+            where=asked_where(story, *expression),
+        )
         drawing["step"] = step or 0
         drawing["save"] = save_query(recipe, structure, frame.step)
         if not x or not y:

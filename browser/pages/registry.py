@@ -8,6 +8,7 @@ from typing import Any, Final, NamedTuple
 from browser.pages import (
     context,
     diff,
+    expressions,
     forwards,
     match,
     merging,
@@ -40,6 +41,7 @@ PAGES: Final = (
     Page("/statistics", "Statistics", statistics.layout, statistics.register),
     Page("/merging", "Merging", merging.layout, merging.register),
     Page("/context", "Context", context.layout, context.register),
+    Page("/expressions", "Expressions", expressions.layout, expressions.register),
     Page("/network", "Network", network.layout, network.register),
     Page("/runs", "Runs", runs.layout, runs.register),
 )

@@ -14,6 +14,7 @@ from browser.checking import MEANINGS, why_witness
 from browser.config import Limits
 from browser.directories import (
     Report,
+    experiments,
     history,
     neighbourhood,
     numbers_of,
@@ -26,6 +27,7 @@ from browser.elements import counted, drawing
 from browser.graph import Shown
 from browser.pages import parts
 from browser.pages.attributes import aria, data
+from browser.pages.experiments import experiment_cards
 from browser.pages.stepping import register_graphs, register_memory
 from browser.sources import SourceError
 from browser.state import Library, from_query, to_query
@@ -78,6 +80,7 @@ def layout(library: Library, recipe: dict[str, str], view: dict[str, str]) -> Co
                         [
                             parts.card("Reports", html.Div(choice, className="choices stacked")),
                             *history_card(history(config)),
+                            *experiment_cards(experiments(config)),
                             html.Section(
                                 [html.Div(id=_at(ids.REPORTS))],
                                 className="card",

@@ -57,6 +57,11 @@ def layout(app: Dash, library: Library) -> Component:
                         **aria(label="Keys and words"),
                     ),
                     html.Button(
+                        "Present",
+                        id="present",
+                        title="Graphs and steps alone, on the whole screen (press P)",
+                    ),
+                    html.Button(
                         "☰ Source",
                         id=ids.TOGGLE_SOURCES,
                         title="Show or hide where the filters come from",
@@ -85,6 +90,7 @@ def layout(app: Dash, library: Library) -> Component:
                 ],
                 className="body",
             ),
+            html.Button("End", id="present-end", title="Leave the presentation (Escape)"),
             _help(),
             _guide(),
         ]

@@ -27,7 +27,7 @@ __all__ = ["decoded", "layout", "register", "upload"]
 Component = Any
 _OFFERED = 30
 #: What of a view stays when the source changes.
-_KEPT = frozenset({ids.SHOW, ids.SIDEWAYS, ids.MODE})
+_KEPT = frozenset({ids.SHOW, ids.SIDEWAYS, ids.MODE, ids.LOOK, ids.REACH})
 _TYPED = """\
 # interface: filter
 I1: x in [0, 50]

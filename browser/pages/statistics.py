@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from dash import Dash, Input, Output, State, dcc, html
+from dash import Dash, Input, Output, State, html
 from dash.exceptions import PreventUpdate
 
 from browser import ids
-from browser.pages import parts
-from browser.pages.attributes import aria, clientside
+from browser.pages import parts, plots
+from browser.pages.attributes import clientside
+from browser.pages.plots import Figure
 from browser.pages.stepping import register_memory, register_steps
 from browser.state import Library
 from browser.statistics import MEASURES, Growth, Series, growth, histograms
@@ -18,7 +19,6 @@ from browser.story import COUNTED, Story
 __all__ = ["figures_of", "layout", "register"]
 
 Component = Any
-Figure = dict[str, Any]
 NAME = "statistics"
 _HISTOGRAMS = {
     "depth": "Filters by depth (0: roots)",
@@ -33,24 +33,7 @@ def _at(part: str) -> str:
 
 
 def _plot(part: str, title: str) -> Component:
-    return html.Section(
-        [
-            dcc.Store(id=_at(ids.data_of(part))),
-            dcc.Graph(
-                id=_at(part),
-                figure={},
-                responsive=True,
-                # Only what stays in the page: nothing is sent anywhere.
-                config={
-                    "displaylogo": False,
-                    "modeBarButtons": [["toImage", "zoom2d", "pan2d", "resetScale2d"]],
-                },
-                style={"height": "20rem"},
-            ),
-        ],
-        className="card",
-        **aria(label=title),
-    )
+    return plots.plot(NAME, part, title)
 
 
 def layout(library: Library, recipe: dict[str, str], view: dict[str, str]) -> Component:
@@ -102,15 +85,10 @@ def layout(library: Library, recipe: dict[str, str], view: dict[str, str]) -> Co
     )
 
 
-def _figure(title: str, across: str, traces: list[dict[str, Any]], **more: Any) -> Figure:
-    axes = {"xaxis": {"title": {"text": across}}, "yaxis": {"rangemode": "tozero"}}
-    return {"data": traces, "layout": {"title": {"text": title}, **axes}, **more}
-
-
 def figures_of(measured: list[Series], step: int) -> list[Figure]:
     """Return a figure for each measure, with a curve for each structure, in the order of both."""
     return [
-        _figure(
+        plots.figure(
             title,
             "Operations",
             [
@@ -135,7 +113,7 @@ def histogram_figures(story: Story, structure: str, step: int) -> list[Figure]:
     figures = []
     for name, title in _HISTOGRAMS.items():
         bars = {"type": "bar", "x": list(found[name]), "y": list(found[name].values())}
-        made = _figure(f"{title}, {structure.upper()}", "", [bars])
+        made = plots.figure(f"{title}, {structure.upper()}", "", [bars])
         made["layout"]["xaxis"]["type"] = "category"
         figures.append(made)
     return figures
@@ -144,7 +122,7 @@ def histogram_figures(story: Story, structure: str, step: int) -> list[Figure]:
 def growth_figures(found: list[Growth]) -> list[Figure]:
     """Return what adds cost and make against how many there are."""
     return [
-        _figure(
+        plots.figure(
             title,
             "Filters added",
             [
@@ -169,13 +147,7 @@ def register(app: Dash, library: Library) -> None:
     register_memory(app, NAME, (ids.STRUCTURE, "value"), apart=True)
     grown = [f"growth_{each}" for each in _GROWTH]
     for part in (*MEASURES, *_HISTOGRAMS, *grown):
-        clientside(
-            app,
-            "figure",
-            Output(_at(part), "figure"),
-            Input(_at(ids.data_of(part)), "data"),
-            Input(ids.THEME, "n_clicks"),
-        )
+        plots.register_plot(app, NAME, part)
     for part in MEASURES:
         clientside(
             app,

@@ -9,6 +9,7 @@ from dash import Dash, Input, Output, State, no_update
 from dash.exceptions import PreventUpdate
 
 from browser import ids
+from browser.finding import FindError, Where, read, where_of
 from browser.folds import folded
 from browser.pages import parts
 from browser.pages.attributes import clientside
@@ -17,8 +18,10 @@ from browser.state import Library
 from browser.story import Frame, Story
 
 __all__ = [
+    "asked_where",
     "frames_of",
     "grid_outputs",
+    "ratio_of",
     "register_graphs",
     "register_list",
     "register_memory",
@@ -26,8 +29,11 @@ __all__ = [
     "register_steps",
     "register_structures",
     "register_transport",
+    "register_where",
     "renewed_grid",
+    "room_of",
     "step_text",
+    "where_inputs",
 ]
 
 
@@ -95,6 +101,32 @@ def frames_of(story: Story, chosen: Sequence[str] | None, step: int | None) -> d
     }
 
 
+def room_of(room: Any) -> tuple[float, float]:
+    """Return the width and height of the room for a graph, as measured; else the usual.
+
+    >>> room_of([700, 350]), room_of(None), room_of([1, "x"])
+    ((700.0, 350.0), (520.0, 420.0), (520.0, 420.0))
+    """
+    if isinstance(room, list) and len(room) == len(_ROOM):
+        sizes = [each for each in room if isinstance(each, int | float) and 50 <= each <= 20_000]
+        if len(sizes) == len(_ROOM):
+            return float(sizes[0]), float(sizes[1])
+    return _ROOM
+
+
+_ROOM = (520.0, 420.0)
+
+
+def ratio_of(room: Any) -> float:
+    """Return how much wider than high graphs are; a little change changes nothing.
+
+    >>> ratio_of([700, 500]), ratio_of([9000, 80]), ratio_of(None)
+    (1.4, 4.0, 1.2)
+    """
+    width, height = room_of(room)
+    return round(min(max(width / height, 0.4), 4.0), 1)
+
+
 def grid_outputs(page: str) -> list[Output]:
     """Return where the frames of the graphs go, with their class, and which they are."""
     return [
@@ -119,6 +151,7 @@ def register_structures(
     """Add what a page has that shows structures at a step, and searches them."""
     register_steps(app, library, page)
     register_search(app, page)
+    register_where(app, library, page)
     register_graphs(app, page)
     register_memory(
         app,
@@ -126,8 +159,38 @@ def register_structures(
         (ids.SHOW, "value"),
         (ids.STEP, "value"),
         (ids.SEARCH, "value"),
+        (ids.WHERE, "value"),
+        (ids.WHERE_MODE, "value"),
         *remembered,
     )
+
+
+def register_where(app: Dash, library: Library, page: str) -> None:
+    """Tell beside the box of an expression what is wrong with it."""
+
+    @app.callback(
+        Output(ids.at(page, ids.WHERE_TOLD), "children"),
+        Input(ids.at(page, ids.WHERE), "value"),
+        Input(ids.at(page, ids.HERE), "data"),
+    )
+    def tell_where(text: Any, recipe: Any) -> Any:
+        if not (text or "").strip():
+            return ""
+        try:
+            read(text, types=library.story(recipe).source.types)
+        except FindError as error:
+            return f"Not applied: {error}"
+        return ""
+
+
+def where_inputs(page: str) -> list[Input]:
+    """Return the box of an expression and what is done with it, for a callback that draws."""
+    return [Input(ids.at(page, each), "value") for each in (ids.WHERE, ids.WHERE_MODE)]
+
+
+def asked_where(story: Story, text: Any, mode: Any) -> Where | None:
+    """Return what the two inputs ask for."""
+    return where_of(text, mode, story.filters, story.source.types)
 
 
 def register_search(app: Dash, page: str) -> None:
@@ -142,7 +205,14 @@ def register_search(app: Dash, page: str) -> None:
 
 
 def register_graphs(app: Dash, page: str) -> None:
-    """Let the script draw, and mark the chosen filter."""
+    """Let the script draw, mark the chosen filter, and measure the room that there is."""
+    clientside(
+        app,
+        "room",
+        Output(ids.at(page, ids.ROOM), "data"),
+        Input(ids.at(page, ids.HERE), "data"),
+        initial=False,
+    )
     clientside(
         app,
         "draw",

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Mapping
 from typing import Any
 
 from dash import Dash, Input, Output, Patch, State, ctx, dcc, html, no_update
@@ -10,30 +11,39 @@ from dash.exceptions import PreventUpdate
 
 import posetlib as pl
 from browser import ids
+from browser.cache import Cache
 from browser.checking import check_file
+from browser.config import Limits
 from browser.detail import Detail, detail
 from browser.elements import all_but
 from browser.exports import save_query
+from browser.filter_list import Listed, narrowed, numbers_listed, rows_of
 from browser.folds import read_folds
-from browser.listing import Cell, chip, code, listing, muted, pick
+from browser.nearby import Around
 from browser.pages import parts
+from browser.pages.attributes import clientside
 from browser.pages.stepping import (
+    asked_where,
     frames_of,
     grid_outputs,
+    ratio_of,
     register_list,
     register_structures,
     renewed_grid,
+    room_of,
+    where_inputs,
 )
 from browser.picture import file_drawing, frame_drawing, index_notes
-from browser.shortening import visible
 from browser.sources import SourceError, read_line
-from browser.state import Library
+from browser.state import Library, to_query
 from browser.story import FILE, Frame, Story, first_structure
 
 __all__ = ["layout", "register"]
 
 Component = Any
 NAME = "tables"
+#: Lists of filters that are kept, so that windows of them are quick.
+_LISTS = 8
 
 
 def _at(part: str) -> str:
@@ -81,10 +91,55 @@ def layout(library: Library, recipe: dict[str, str], view: dict[str, str]) -> Co
                 _all_filters(),
                 _by_hand(story, recipe),
                 parts.signs(("added", "removed", "moved", "relinked", "changed")),
-                controls=[sideways, index],
+                controls=[_look(view), sideways, index],
             ),
+            dcc.Store(id=_at(ids.CENTRE)),
         ]
     )
+
+
+def _look(view: Mapping[str, str]) -> Component:
+    """Return the choice between the whole graph and what is near the chosen filter."""
+    looks = {
+        "": "View by size",
+        "whole": "Whole graph",
+        "near": "Neighbourhood",
+    }
+    look = view.get(ids.LOOK, "")
+    return html.Div(
+        [
+            html.Div(
+                dcc.Dropdown(
+                    id=_at(ids.LOOK),
+                    options=[{"label": word, "value": each} for each, word in looks.items()],
+                    value=look if look in looks else "",
+                    clearable=False,
+                    searchable=False,
+                ),
+                className="look",
+                title="All of a table, or some levels above and below the chosen filter, with "
+                "text; by size: the neighbourhood of tables with more than 80 filters",
+            ),
+            parts.labelled(
+                "Levels",
+                dcc.Input(
+                    id=_at(ids.REACH), type="number", min=1, max=9, step=1, value=reach_of(view)
+                ),
+                "beside",
+            ),
+        ],
+        className="row",
+    )
+
+
+def reach_of(view: Mapping[str, Any]) -> int:
+    """Return how many levels above and below the chosen filter are asked for.
+
+    >>> reach_of({"reach": "3"}), reach_of({"reach": "many"}), reach_of({})
+    (3, 2, 2)
+    """
+    text = str(view.get(ids.REACH, ""))
+    return int(text) if text.isascii() and text.isdigit() and 0 < int(text[:9]) < 10 else 2
 
 
 def _checked(story: Story) -> Component:
@@ -97,14 +152,7 @@ def _all_filters() -> Component:
     return parts.card(
         "All filters",
         parts.long_list(NAME, ids.ROWS),
-        html.Div(
-            [
-                html.Button("◀ Previous", id=_at(ids.ROWS_BACK), className="small"),
-                html.Button("Next ▶", id=_at(ids.ROWS_FORWARD), className="small"),
-                dcc.Store(id=_at(ids.ROWS_PAGE), data=0),
-            ],
-            className="row pages",
-        ),
+        dcc.Store(id=_at(ids.ROWS_FIRST), data=0),
         class_name="card list",
     )
 
@@ -146,11 +194,6 @@ def _by_hand(story: Story, recipe: Mapping[str, str]) -> Component:
     )
 
 
-def _ratio(count: int) -> float:
-    """Return how much wider than high each of so many graphs is, about."""
-    return 1.6 if count == 1 else 0.95 if count == 2 else 1.2
-
-
 def detail_card(story: Story, found: Mapping[str, Detail], number: int | None) -> list[Component]:
     """Return what there is to say about the chosen filter in each structure shown."""
     item = story.filters.get(number) if number is not None else None
@@ -184,117 +227,27 @@ def detail_card(story: Story, found: Mapping[str, Detail], number: int | None) -
     return made
 
 
-def rows_of(
-    story: Story,
-    frames: Mapping[str, Frame],
-    *,
-    query: str = "",
-    page: int = 0,
-    size: int = 100,
-    picked: int | None = None,
-) -> tuple[dict[str, Any], int]:
-    """Return one page of the list of filters, and how many pages.
-
-    First those that are in any of the frames, then those that were added and are in none.
-    """
-    present = {number for frame in frames.values() for number in frame.graph.nodes}
-    step = max((frame.step for frame in frames.values()), default=0)
-    asked = {story.number[each.item] for each in list(story.trace)[:step] if each.item is not None}
-    numbers = [*sorted(present), *sorted(asked - present)]
-    wanted = query.strip().lower()
-    if wanted:
-        numbers = [each for each in numbers if wanted in _searched(story, frames, each)]
-    pages = max(1, -(-len(numbers) // size))
-    page = min(max(page, 0), pages - 1)
-    if not numbers:
-        return listing((), (), note="No filter."), pages
-    shown = numbers[page * size : (page + 1) * size]
-    rows: list[list[Cell]] = [
-        [
-            pick(NAME, number),
-            [code(visible(str(story.filters[number]))), muted(_places(frames, number))]
-            if number in present
-            else [
-                code(visible(str(story.filters[number]))),
-                chip("absent", "absent"),
-                muted("pruned, removed or not taken in: choose it to see why"),
-            ],
-        ]
-        for number in shown
-    ]
-    first = page * size + 1
-    absent = sum(number not in present for number in numbers)
-    made = listing(
-        ["No.", "Filter, interfaces, parents"],
-        rows,
-        caption=f"{first:,} to {first + len(shown) - 1:,} of {len(numbers):,} filters"
-        + (f", {absent:,} of them absent" if absent else ""),
-        classes=["picked" if number == picked else "" for number in shown],
-    )
-    return made, pages
-
-
-def _searched(story: Story, frames: Mapping[str, Frame], number: int) -> str:
-    return f"#{number} {story.filters[number]} {_holders(frames, number)}".lower()
-
-
-def _holders(frames: Mapping[str, Frame], number: int) -> str:
-    names: dict[str, None] = {}
-    for frame in frames.values():
-        node = frame.graph.nodes.get(number)
-        if node is not None:
-            names.update(dict.fromkeys(node.interfaces))
-    return ", ".join(names)
-
-
-def _places(frames: Mapping[str, Frame], number: int) -> str:
-    parents = (f"{name.upper()}: {_parents(frame, number)}" for name, frame in frames.items())
-    return " · ".join((_holders(frames, number), *parents))
-
-
-def _parents(frame: Frame, number: int) -> str:
-    if number not in frame.graph.nodes:
-        return "absent"
-    parents: Sequence[int] = frame.graph.parents[number]
-    if not parents:
-        return "root"
-    more = f" +{len(parents) - 4}" if len(parents) > 4 else ""
-    return ", ".join(f"#{each}" for each in parents[:4]) + more
+def _around(story: Story, recipe: Mapping[str, str], number: int, show: Any) -> list[Component]:
+    """Return a link that opens a large table on disk around another of its filters."""
+    snapshot = story.source.snapshot
+    if not story.source.part or snapshot is None:
+        return []
+    item = story.filters[number]
+    places = [node.id for node in snapshot.nodes if node.item == item]
+    if not places:
+        return []
+    asked = {**recipe, "around": str(places[0]), ids.SHOW: ",".join(show or ())}
+    told = f"Open the table around this filter (id {places[0]})"
+    return [html.P(html.A(told, href=to_query(asked), id=_at(ids.RECENTRE)))]
 
 
 def register(app: Dash, library: Library) -> None:
     """Add the callbacks of the page, and those of the controls that other pages share."""
-    limits = library.config.limits
-    register_structures(app, library, NAME, (ids.SIDEWAYS, "value"), (ids.INDEX, "value"))
+    _register_drawings(app, library)
     register_list(app, NAME, ids.ROWS)
     _register_undo(app, library)
-
-    @app.callback(
-        *grid_outputs(NAME),
-        Output(_at(ids.DRAWINGS), "data"),
-        Input(_at(ids.HERE), "data"),
-        Input(_at(ids.SHOW), "value"),
-        Input(_at(ids.STEP), "value"),
-        Input(_at(ids.SIDEWAYS), "value"),
-        Input(_at(ids.INDEX), "value"),
-        Input(_at(ids.FOLDS), "data"),
-        State(_at(ids.MOUNTED), "data"),
-    )
-    def draw(
-        recipe: Any, show: Any, step: Any, sideways: Any, index: Any, folds: Any, mounted: Any
-    ) -> Any:
-        story = library.story(recipe)
-        frames = frames_of(story, show, step)
-        drawings = {}
-        for each, frame in frames.items():
-            options: dict[str, Any] = {"sideways": bool(sideways), "ratio": _ratio(len(frames))}
-            if index:
-                options["notes"] = index_notes(story, frame)
-            draw_one = file_drawing if each == FILE else frame_drawing
-            made = draw_one(story, frame, limits, folds=read_folds(folds), **options)
-            made["save"] = save_query(recipe, each, frame.step)
-            drawings[ids.panel(NAME, each)] = {**made, "step": step or 0}
-        return (*renewed_grid(NAME, story, list(frames), mounted), drawings)
+    _register_list(app, library)
+    _register_hit(app, library)
 
     @app.callback(
         Output(_at(ids.VERDICT), "children"),
@@ -325,34 +278,7 @@ def register(app: Dash, library: Library) -> None:
             each: detail(story, frame, number, story.interfaces)
             for each, frame in frames_of(story, show, step).items()
         }
-        return detail_card(story, found, number)
-
-    @app.callback(
-        Output(_at(ids.data_of(ids.ROWS)), "data"),
-        Output(_at(ids.ROWS_PAGE), "data"),
-        Output(_at(ids.ROWS_BACK), "disabled"),
-        Output(_at(ids.ROWS_FORWARD), "disabled"),
-        Input(_at(ids.HERE), "data"),
-        Input(_at(ids.SHOW), "value"),
-        Input(_at(ids.STEP), "value"),
-        Input(_at(ids.SEARCH), "value"),
-        Input(_at(ids.NODE), "data"),
-        Input(_at(ids.ROWS_BACK), "n_clicks"),
-        Input(_at(ids.ROWS_FORWARD), "n_clicks"),
-        State(_at(ids.ROWS_PAGE), "data"),
-    )
-    def list_rows(
-        recipe: Any, show: Any, step: Any, query: Any, number: Any, _b: Any, _f: Any, page: Any
-    ) -> Any:
-        story = library.story(recipe)
-        frames = frames_of(story, show, step)
-        turn = {_at(ids.ROWS_BACK): -1, _at(ids.ROWS_FORWARD): 1}.get(str(ctx.triggered_id), 0)
-        page = max(0, (page or 0) + turn)
-        table, pages = rows_of(
-            story, frames, query=query or "", page=page, size=limits.rows, picked=number
-        )
-        page = min(page, pages - 1)
-        return table, page, page == 0, page >= pages - 1
+        return [*detail_card(story, found, number), *_around(story, recipe, number, show)]
 
     @app.callback(
         Output(_at(ids.HAND_INTERFACE), "value"),
@@ -395,6 +321,151 @@ def register(app: Dash, library: Library) -> None:
         view[ids.STEP] = str((step or 0) + 1)
         view[ids.NODE] = str(number)
         return made, "", view
+
+
+def _register_list(app: Dash, library: Library) -> None:
+    limits = library.config.limits
+    lists: Cache[Listed] = Cache(_LISTS)
+
+    @app.callback(
+        Output(_at(ids.data_of(ids.ROWS)), "data"),
+        Input(_at(ids.HERE), "data"),
+        Input(_at(ids.SHOW), "value"),
+        Input(_at(ids.STEP), "value"),
+        Input(_at(ids.SEARCH), "value"),
+        Input(_at(ids.NODE), "data"),
+        Input(_at(ids.ROWS_FIRST), "data"),
+        *where_inputs(NAME),
+    )
+    def list_rows(
+        recipe: Any,
+        show: Any,
+        step: Any,
+        query: Any,
+        number: Any,
+        first: Any,
+        *expression: Any,
+    ) -> Any:
+        story = library.story(recipe)
+        frames = frames_of(story, show, step)
+        # Scrolling asks for the same list again and again, a window at a time.
+        key = (json.dumps(recipe, sort_keys=True), tuple(frames), step, query, *expression)
+        listed = lists.made(
+            key,
+            lambda: narrowed(
+                numbers_listed(story, frames, query or ""), frames, asked_where(story, *expression)
+            ),
+        )
+        changed = {each.rpartition(".")[0] for each in ctx.triggered_prop_ids}
+        top = bool(changed & {_at(ids.HERE), _at(ids.SHOW), _at(ids.SEARCH)})
+        return rows_of(
+            NAME,
+            story,
+            frames,
+            listed,
+            first=0 if top or not isinstance(first, int) else first,
+            size=limits.rows,
+            picked=number,
+            top=top,
+        )
+
+
+def _register_drawings(app: Dash, library: Library) -> None:
+    limits = library.config.limits
+    remembered = (ids.SIDEWAYS, ids.INDEX, ids.LOOK, ids.REACH)
+    register_structures(app, library, NAME, *((each, "value") for each in remembered))
+    clientside(
+        app,
+        "centre",
+        Output(_at(ids.CENTRE), "data"),
+        Input(_at(ids.NODE), "data"),
+        initial=False,
+    )
+
+    @app.callback(
+        *grid_outputs(NAME),
+        Output(_at(ids.DRAWINGS), "data"),
+        Input(_at(ids.HERE), "data"),
+        Input(_at(ids.SHOW), "value"),
+        Input(_at(ids.STEP), "value"),
+        Input(_at(ids.SIDEWAYS), "value"),
+        Input(_at(ids.INDEX), "value"),
+        Input(_at(ids.FOLDS), "data"),
+        Input(_at(ids.ROOM), "data"),
+        Input(_at(ids.LOOK), "value"),
+        Input(_at(ids.REACH), "value"),
+        Input(_at(ids.CENTRE), "data"),
+        *where_inputs(NAME),
+        State(_at(ids.NODE), "data"),
+        State(_at(ids.MOUNTED), "data"),
+    )
+    def draw(
+        recipe: Any,
+        show: Any,
+        step: Any,
+        sideways: Any,
+        index: Any,
+        folds: Any,
+        room: Any,
+        look: Any,
+        reach: Any,
+        _centre: Any,
+        *rest: Any,
+    ) -> Any:
+        *expression, node, mounted = rest
+        story = library.story(recipe)
+        frames = frames_of(story, show, step)
+        centre = node if isinstance(node, int) else None
+        around = Around(centre, reach_of({ids.REACH: reach}), room_of(room))
+        where = asked_where(story, *expression)
+        drawings = {}
+        for each, frame in frames.items():
+            options: dict[str, Any] = {"sideways": bool(sideways), "ratio": ratio_of(room)}
+            options["where"] = where
+            if _is_near(look, frame, limits):
+                options["around"] = around
+            if index:
+                options["notes"] = index_notes(story, frame)
+            draw_one = file_drawing if each == FILE else frame_drawing
+            made = draw_one(story, frame, limits, folds=read_folds(folds), **options)
+            made["save"] = save_query(recipe, each, frame.step)
+            if "around" not in made and len(frame.graph.nodes) > limits.whole_nodes:
+                made["reach"] = around.reach  # all else is dim
+            drawings[ids.panel(NAME, each)] = {**made, "step": step or 0}
+        return (*renewed_grid(NAME, story, list(frames), mounted), drawings)
+
+
+def _register_hit(app: Dash, library: Library) -> None:
+    """Let the search go to its first hit, where only what is near one filter is drawn."""
+    limits = library.config.limits
+
+    @app.callback(
+        Output(_at(ids.NODE), "data", allow_duplicate=True),
+        Input(_at(ids.SEARCH), "value"),
+        State(_at(ids.HERE), "data"),
+        State(_at(ids.SHOW), "value"),
+        State(_at(ids.STEP), "value"),
+        State(_at(ids.LOOK), "value"),
+        State(_at(ids.NODE), "data"),
+        prevent_initial_call=True,
+    )
+    def go_to_hit(query: Any, recipe: Any, show: Any, step: Any, look: Any, node: Any) -> Any:
+        wanted = (query or "").strip().lower()
+        story = library.story(recipe)
+        frames = frames_of(story, show, step)
+        if not wanted or not any(_is_near(look, frame, limits) for frame in frames.values()):
+            raise PreventUpdate
+        listed = numbers_listed(story, frames, wanted)
+        hits = listed.numbers[: len(listed.numbers) - listed.absent]
+        if not hits or node in hits:
+            raise PreventUpdate
+        return hits[0]
+
+
+def _is_near(look: Any, frame: Frame, limits: Limits) -> bool:
+    """Return whether only what is near one filter is drawn: by choice, or for the table's size."""
+    large = len(frame.graph.nodes) > limits.whole_nodes
+    return bool(look == "near" or (look != "whole" and large))
 
 
 def _register_undo(app: Dash, library: Library) -> None:

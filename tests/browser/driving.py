@@ -33,6 +33,17 @@ OPTIONS = (
     "--disable-component-update --disable-sync --disable-dev-shm-usage --hide-scrollbars "
     "--force-prefers-reduced-motion"
 ).split()
+#: Where a filter of a graph is on the screen, in elements or on a canvas; none if it is not drawn.
+_PLACE = """
+const host = document.getElementById("graph-" + arguments[0]);
+host.scrollIntoView({ block: "center" });
+const view = posetlib.graphs.instance(arguments[0]), number = arguments[1];
+if (view.wide) return view.pointOf(Number(number));
+const node = view.$id(String(number));
+if (!node.nonempty()) return null;
+const at = node.renderedPosition(), box = host.getBoundingClientRect();
+return [box.left + at.x, box.top + at.y];
+"""
 DRIVERS = ("chromedriver", "chromium.chromedriver")
 
 
@@ -114,10 +125,22 @@ class Visitor:
         self.console()
         self.driver.get(address)
 
+    def leave(self) -> None:
+        """Leave the page before its server goes, so that no request of it finds nobody."""
+        self.driver.get("about:blank")
+
     def one(self, css: str) -> WebElement:
         """Return the one element that is meant, once it is there."""
         return self.until(
             lambda: next(iter(self.driver.find_elements(By.CSS_SELECTOR, css)), None), css
+        )
+
+    def _at_hand(self, element: WebElement) -> None:
+        """Bring back the panel of sources, if it has folded away and the element is in it."""
+        self.driver.execute_script(
+            "if (arguments[0].closest('#sources') && document.querySelector('.sources-hidden'))"
+            " document.getElementById('toggle-sources').click()",
+            element,
         )
 
     def click(self, css: str) -> None:
@@ -125,6 +148,7 @@ class Visitor:
 
         def clicked() -> bool:
             element = self.one(css)
+            self._at_hand(element)
             self.driver.execute_script("arguments[0].scrollIntoView({block: 'center'})", element)
             element.click()
             return True
@@ -136,6 +160,7 @@ class Visitor:
 
         def clicked() -> bool:
             for each in self.driver.find_elements(By.CSS_SELECTOR, css):
+                self._at_hand(each)
                 if word in each.text:
                     self.driver.execute_script(
                         "arguments[0].scrollIntoView({block: 'center'})", each
@@ -148,20 +173,35 @@ class Visitor:
 
     def write(self, css: str, text: str, *, submit: bool = False) -> None:
         """Replace what is in a field."""
-        field = self.one(css)
-        self.driver.execute_script("arguments[0].scrollIntoView({block: 'center'})", field)
-        field.click()
-        field.send_keys(Keys.CONTROL, "a")
-        field.send_keys(text + (Keys.ENTER if submit else Keys.TAB))
+
+        def written() -> bool:
+            field = self.one(css)
+            self._at_hand(field)
+            self.driver.execute_script("arguments[0].scrollIntoView({block: 'center'})", field)
+            field.click()
+            field.send_keys(Keys.CONTROL, "a")
+            field.send_keys(text)
+            # Dash puts the cursor back after each key, in a moment of its own: on a busy machine
+            # the next key can come before that, and letters change places.
+            return field.get_property("type") == "number" or field.get_property("value") == text
+
+        self.until(written, f"{text!r} in {css}")
+        self.one(css).send_keys(Keys.ENTER if submit else Keys.TAB)
 
     def open_section(self, word: str) -> None:
         """Open one of the sections of the source panel, if it is closed."""
-        for each in self.driver.find_elements(By.CSS_SELECTOR, ".sources > details"):
-            if each.find_element(By.TAG_NAME, "summary").text == word:
-                if not each.get_attribute("open"):
-                    each.find_element(By.TAG_NAME, "summary").click()
-                return
-        raise AssertionError(f"there is no section {word!r}")
+
+        def opened() -> bool:
+            # The panel may fold away between two looks at it.
+            for each in self.driver.find_elements(By.CSS_SELECTOR, ".sources > details"):
+                self._at_hand(each)
+                if each.find_element(By.TAG_NAME, "summary").text == word:
+                    if not each.get_attribute("open"):
+                        each.find_element(By.TAG_NAME, "summary").click()
+                    return True
+            return False
+
+        self.until(opened, f"the section {word!r}")
 
     def type_filters(self, text: str) -> None:
         """Use a text of filters as the source."""
@@ -182,6 +222,7 @@ class Visitor:
     def upload(self, css: str, *paths: Path) -> None:
         """Choose files for an upload."""
         field = self.one(f"{css} input[type=file]")
+        self._at_hand(field)
         # The driver adds files to those that were chosen before; a person replaces them.
         self.driver.execute_script("arguments[0].value = ''", field)
         field.send_keys("\n".join(map(str, paths)))
@@ -189,16 +230,7 @@ class Visitor:
     def tap(self, panel: str, number: int | str, *, double: bool = False) -> None:
         """Click a filter in a graph, with the real pointer at its place on the screen."""
         self.settled(panel)
-        place = self.driver.execute_script(
-            "const host = document.getElementById('cy-' + arguments[0]);"
-            "host.scrollIntoView({block: 'center'});"
-            "const node = host._cyreg.cy.$id(String(arguments[1]));"
-            "if (!node.nonempty()) return null;"
-            "const at = node.renderedPosition(), box = host.getBoundingClientRect();"
-            "return [box.left + at.x, box.top + at.y];",
-            panel,
-            number,
-        )
+        place = self.driver.execute_script(_PLACE, panel, number)
         assert place, f"#{number} is not drawn in {panel}"
         actions = webdriver.ActionChains(self.driver)
         actions.w3c_actions.pointer_action.move_to_location(*map(round, place))
@@ -211,8 +243,10 @@ class Visitor:
         """Return zoom and place of a graph, in thousandths."""
         return list(
             self.driver.execute_script(
-                "const cy = document.getElementById('cy-' + arguments[0])._cyreg.cy;"
-                "return [cy.zoom(), cy.pan().x, cy.pan().y].map((v) => Math.round(v * 1e3));",
+                "const cy = posetlib.graphs.instance(arguments[0]);"
+                "const at = cy.wide ? [cy.zoom, cy.x0, cy.y0]"
+                " : [cy.zoom(), cy.pan().x, cy.pan().y];"
+                "return at.map((v) => Math.round(v * 1e3));",
                 panel,
             )
         )
@@ -232,15 +266,7 @@ class Visitor:
     def hover(self, panel: str, number: int) -> None:
         """Rest with the pointer on a filter."""
         self.settled(panel)
-        place = self.driver.execute_script(
-            "const host = document.getElementById('cy-' + arguments[0]);"
-            "host.scrollIntoView({block: 'center'});"
-            "const at = host._cyreg.cy.$id(String(arguments[1])).renderedPosition();"
-            "const box = host.getBoundingClientRect();"
-            "return [box.left + at.x, box.top + at.y];",
-            panel,
-            number,
-        )
+        place = self.driver.execute_script(_PLACE, panel, number)
         actions = webdriver.ActionChains(self.driver)
         x, y = map(round, place)
         actions.w3c_actions.pointer_action.move_to_location(x + 3, y + 3)
@@ -251,6 +277,7 @@ class Visitor:
     def press(self, css: str, *keys: str) -> None:
         """Press keys on an element that has the focus."""
         element = self.one(css)
+        self._at_hand(element)
         self.driver.execute_script("arguments[0].focus()", element)
         self.keys(*keys)
 
@@ -263,7 +290,9 @@ class Visitor:
 
     def text(self, css: str) -> str:
         """Return the text that is seen in an element."""
-        return self.one(css).text
+        element = self.one(css)
+        self._at_hand(element)
+        return element.text
 
     def sees(self, css: str, words: str) -> str:
         """Wait until an element shows some words, and return all of its text."""

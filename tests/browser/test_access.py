@@ -12,6 +12,7 @@ from .driving import Visitor
 pytestmark = pytest.mark.needs("chromium")
 PAGES = (
     *("", "plane", "match", "diff", "forwards", "merging", "context", "statistics", "network"),
+    "expressions",
     "runs",
 )
 QUERY = "?from=generate&filters=40&operations=10&step=45&node=3"
@@ -80,6 +81,7 @@ def opened(visitor: Visitor, address: str, path: str, query: str = QUERY) -> Non
         "diff": "diff-both",
         "merging": "merging-after",
         "context": "context-queries",
+        "expressions": "expressions-tree",
         "network": "network-map",
         "runs": "runs-witness",
     }
@@ -142,6 +144,10 @@ WANTED = {
         *("context-script", "context-use_script", "context-play", "context-hand_filter"),
         *("graph-context-queries", "graph-context-profiles"),
     ],
+    "expressions": [
+        *("expressions-script", "expressions-use_script", "expressions-notification"),
+        *("expressions-random", "graph-expressions-tree"),
+    ],
     "network": [
         *("network-seed", "network-script", "network-use_script", "network-play"),
         "graph-network-map",
@@ -155,7 +161,7 @@ def test_every_control_is_reached_and_shows_it(visitor: Visitor, address: str, p
     opened(visitor, address, path)
     stops = tabbed(visitor)
     reached = [each["id"] for each in stops]
-    sources = SOURCES if path not in ("context", "network") else []
+    sources = SOURCES if path not in ("context", "expressions", "network") else []
     assert [each for each in COMMON + sources + WANTED[path] if each not in reached] == []
     names = [each["name"] for each in stops]
     for wanted in ("Tables", "Runs", *(["Choose a file"] if sources else []), "Match"):

@@ -276,7 +276,12 @@ class TestStory:
         made = frame_drawing(story, story.frame("nrf", 6), Limits())
         parts = {each["data"]["id"]: each for each in made["elements"]}
         assert parts["1>3"]["classes"] == "removed"
-        assert parts["1"]["position"]["y"] < parts["3"]["position"]["y"]
+        # Both are in the band of the roots: one was a root, the other is one now.
+        band = made["bands"][0]
+        assert band["name"] == "roots"
+        for each in ("1", "3"):
+            assert band["from"] < parts[each]["position"]["y"] < band["to"]
+        assert parts["1"]["position"] != parts["3"]["position"]
         assert "root" in parts["3"]["classes"].split()
         assert "classes" not in parts["3>5"]
 

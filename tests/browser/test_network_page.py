@@ -54,7 +54,7 @@ class TestTheText:
             "ann subscribe type isa Quote\nann replace type isa Quote => x > 5\n"
             "ann unsubscribe x > 5\nann advertise y = 1\nann unadvertise y = 1\n"
             'ann publish {"x": 5, "name": "a b"}\n'
-            "step\nstep 3\nstep B1 B2\nrun\nbreak B1 B2\nheal B1 B2\nann leave",
+            "step\nstep 3\nstep B1 B2\nrun\nbreak B1 B2\nheal B1 B2\nann detach",
             LIMITS,
         )
         assert (script.brokers, script.master) == (("B1", "B2", "B3"), "B1")
@@ -91,14 +91,14 @@ class TestTheText:
             ("broker B1\nclient ann B1\nbroker ann", "line 3: ann is a client"),
             ("broker B1\nann subscribe x > 3", "line 2: there is no client ann"),
             ("broker B1\nsubscribe x > 3", "line 2: who does that?"),
-            ("broker B1\nclient ann B1\nann leave\nann leave", "line 4: ann has left"),
+            ("broker B1\nclient ann B1\nann detach\nann detach", "line 4: ann is gone"),
             ("broker B1\nclient ann B1\nann dances", "line 3: ann can subscribe"),
             ("broker B1\nclient ann B1\nann", "line 3: ann can subscribe"),
             ("broker B1\nclient ann B1\nann subscribe x >", "line 3, column 18"),
             ("broker B1\nclient ann B1\nann replace x > 3 by x > 5", "two filters: x > 3 => x > 5"),
             ("broker B1\nclient ann B1\nann replace x > 3 => x >", "line 3, column 25"),
             ("broker B1\nclient ann B1\nann publish {x: 3}", "line 3, column 14: Expecting"),
-            ("broker B1\nclient ann B1\nann publish [3]", "line 3: a notification is an object"),
+            ("broker B1\nclient ann B1\nann publish 3", "line 3: the notification cannot be read"),
             ("broker B1\nrun 3", "line 2: run takes nothing"),
             ("broker B1\nstep many", "line 2: step takes nothing, a number, or two"),
             ("link B1 B2\nstep B1 B9", "line 2: there is no link between B1 and B9"),
@@ -168,8 +168,13 @@ class TestTheRun:
         for action in script.actions:
             if action.name == "run":
                 network.run()
+            elif action.name == "step" and len(action.arguments) > 1:
+                network.step(action.arguments)
             elif action.name == "step":
                 network.run(*action.arguments)
+            elif action.name == "leave":
+                client, broker, protocol = action.arguments
+                network.leave(client, protocol or None, broker or None)
             else:
                 getattr(network, action.name)(*action.arguments)
         network.run()
@@ -183,7 +188,7 @@ class TestTheRun:
             assert run.held(broker, len(run)) == held(network.routers[broker])
         assert run.queues(len(run)) == {}
 
-    @pytest.mark.parametrize("name", ["race", "advertisements", "merging"])
+    @pytest.mark.parametrize("name", ["race", "advertisements", "merging", "walk"])
     def test_every_moment_is_the_network_at_that_moment(self, name: str) -> None:
         run = example(name)
         player = Player(run.script, run.settings)
@@ -212,7 +217,7 @@ class TestTheRun:
 
     def test_a_client_that_moves_and_a_link_that_breaks(self) -> None:
         run = run_of(
-            f"{CHAIN}ann subscribe x > 3\nstep\nbreak B2 B3\nrun\nann leave\nclient ann B2\n"
+            f"{CHAIN}ann subscribe x > 3\nstep\nbreak B2 B3\nrun\nann detach\nclient ann B2\n"
             'ann subscribe x > 4\nheal B2 B3\nrun\nbob publish {"x": 5}'
         )
         texts = [each.text for each in run.moments]
@@ -221,7 +226,7 @@ class TestTheRun:
         assert run.broken(broke - 1) == frozenset()
         assert run.queues(broke) == {}
         assert run.queues(broke - 1)
-        left = texts.index("ann leaves at B1")
+        left = texts.index("ann leaves for good at B1")
         assert run.clients(left) == {"bob": "B3", "ann": "B2"}  # the next line attaches it again
         assert run.broken(len(run)) == frozenset()
         assert [dict(each.notification) for each in run.network.deliveries("ann")] == [{"x": 5}]
@@ -715,6 +720,7 @@ class TestInTheBrowser:
             visitor.click("#open-broker")
             visitor.told(f"the broker at {broker} answers 500")
             visitor.draws("tables-file", 2, 1)
+            visitor.leave()
 
     def test_a_broker_that_is_not_there(self, visitor: Visitor) -> None:
         with HTTPServer(("127.0.0.1", 0), _Broker) as server:
@@ -723,3 +729,4 @@ class TestInTheBrowser:
             visitor.open(found)
             visitor.told(f"the broker at {address} does not answer")
             visitor.drawn("tables-fp")
+            visitor.leave()

@@ -166,6 +166,11 @@ class TestPages:
         visitor.open(f"{address}/statistics?from=example&example=forwards")
         visitor.one("#statistics-filters .main-svg .scatterlayer .trace")
         visitor.one("#statistics-depth .main-svg .barlayer .point")
+        # What is not measured yet says so, and shows no empty axes.
+        visitor.driver.execute_script(
+            "window.dash_clientside.set_props('statistics-edges_data', {data: null})"
+        )
+        visitor.sees("#statistics-edges .annotation-text", "Working …")
         visitor.driver.execute_script(
             "window.dash_clientside.set_props('statistics-filters',"
             " {clickData: {points: [{x: 3}]}})"

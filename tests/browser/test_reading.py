@@ -21,10 +21,19 @@ from browser.directories import (
     reports,
     snapshot_of,
 )
-from browser.forwards import MECHANISMS, mechanisms, messages, network, step_messages, what_if
+from browser.filter_list import numbers_listed, rows_of
+from browser.forwards import (
+    MECHANISMS,
+    Message,
+    mechanisms,
+    messages,
+    network,
+    step_messages,
+    what_if,
+)
 from browser.matching import match, random_notification, read_notification, why
 from browser.pages.runs import witness_drawing
-from browser.pages.tables import edited, rows_of
+from browser.pages.tables import edited
 from browser.sources import SourceError, read_line
 from browser.state import Library
 from browser.story import STRUCTURES, Story
@@ -72,7 +81,9 @@ class TestMatching:
         ("text", "words"),
         [
             ("", "line 1, column 1"),
-            ("[]", "an object"),
+            ("5", "a JSON object, a tuple, or a document in XML"),
+            ("<a>", "not well-formed XML"),
+            ("(1, 2", "a tuple ends with"),
             ('{"x": 1,\n y}', "line 2, column 2"),
             ("[" * 5_000, "cannot be read"),
             ('{"x": "' + "a" * 30_000 + '"}', "too long"),
@@ -125,7 +136,7 @@ class TestDiffing:
 class TestForwards:
     def test_the_worked_example(self) -> None:
         told = story(**EXAMPLE)
-        rows = {row.number: row for row in mechanisms(told, 5, NEAR)}
+        rows = {row.number: row for row in mechanisms(told, 5, NEAR).rows}
         sets = {number: row.sets["poset"] for number, row in rows.items()}
         assert sets == {1: ("I2", "I3"), 2: ("I2", "I3"), 3: ("I1",), 4: ("I1",)}
         assert not any(row.differs for row in rows.values())
@@ -134,7 +145,7 @@ class TestForwards:
 
     def test_the_second_example(self) -> None:
         told = story(**{"from": "example", "example": "orders"})
-        rows = {row.number: row.sets for row in mechanisms(told, 4, ["a", "b", "c"])}
+        rows = {row.number: row.sets for row in mechanisms(told, 4, ["a", "b", "c"]).rows}
         assert rows[3]["poset"] == rows[3]["forest"] == ("c",)
         assert 4 not in rows
         for mechanism in ("naive", "poset", "forest"):
@@ -177,12 +188,12 @@ class TestForwards:
 
     def test_a_local_client_is_nobody_to_send_to(self) -> None:
         told = story(**EXAMPLE)
-        rows = {row.number: row.sets["naive"] for row in mechanisms(told, 5, ["I2", "I3"])}
+        rows = {row.number: row.sets["naive"] for row in mechanisms(told, 5, ["I2", "I3"]).rows}
         assert rows == {1: ("I2", "I3"), 2: ("I2", "I3")}
 
     def test_the_approximate_mechanism_differs_where_it_should(self) -> None:
         told = story(**{"from": "example", "example": "approximate"})
-        (row,) = [each for each in mechanisms(told, 3, NEAR) if each.differs]
+        (row,) = [each for each in mechanisms(told, 3, NEAR).rows if each.differs]
         assert row.sets["approximate"] == ("I1",)
         assert row.sets["forest"] == row.sets["naive"] == ()
         assert set(row.sets) == set(MECHANISMS)
@@ -198,6 +209,18 @@ class TestForwards:
         assert labels["router>at I3"] == "− #1\n+ #3"
         many = [f"I{i}" for i in range(100)]
         assert network(None, [], many, {})["nodes"] <= 25
+
+    def test_of_hundreds_of_neighbours_those_that_take_part_are_drawn(self) -> None:
+        told = story(**EXAMPLE)
+        many = [f"I{i}" for i in range(300)]
+        made = network(told.trace[5], step_messages(told, 6, NEAR), many, told.number)
+        drawn = {e["data"]["id"] for e in made["elements"] if "position" in e}
+        assert drawn == {"router", "at I1", "at I2", "at I3"}
+        assert made["note"] == "297 neighbours are sent nothing and are not drawn."
+        to_all = [Message(each, (), (1,)) for each in many]
+        made = network(told.trace[5], to_all, many, told.number)
+        assert made["nodes"] == 25
+        assert made["note"] == "276 neighbours are not drawn; 276 are sent to."
 
 
 class TestReasons:
@@ -237,17 +260,20 @@ class TestReasons:
 
 
 class TestTheList:
-    def test_pages_and_search(self) -> None:
+    def test_windows_and_search(self) -> None:
         told = story(filters="60", interfaces="60")
         frames = {each: told.frame(each, 60) for each in ("fp", "pf")}
-        made, pages = rows_of(told, frames, size=25, page=2, picked=55)
-        assert pages == 3
-        assert len(made["rows"]) == 10
-        assert made["caption"] == "51 to 60 of 60 filters"
+        listed = numbers_listed(told, frames)
+        made = rows_of("tables", told, frames, listed, size=25, first=50, picked=55)
+        # The last window is as large as any.
+        assert [row[0]["text"] for row in made["rows"]] == [f"#{n}" for n in range(36, 61)]
+        assert (made["first"], made["total"], made["ask"]) == (35, 60, "tables-rows_first")
+        assert made["caption"] == "60 filters"
         assert made["classes"].count("picked") == 1
-        found, _ = rows_of(told, frames, query="#7 ")
+        assert "ask" not in rows_of("tables", told, frames, listed, size=60)
+        found = rows_of("tables", told, frames, numbers_listed(told, frames, "#7 "))
         assert [row[0]["text"] for row in found["rows"]] == ["#7"]
-        nothing, _ = rows_of(told, frames, query="no such thing")
+        nothing = rows_of("tables", told, frames, numbers_listed(told, frames, "no such thing"))
         assert nothing["rows"] == []
 
     def test_an_edit_by_hand(self) -> None:

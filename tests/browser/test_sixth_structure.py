@@ -143,7 +143,7 @@ class TestWithIt:
     def test_what_is_shown_unasked_stays(self, story: Story) -> None:
         assert default_pair() == ("fp", "nrf")
         assert structure_for("forest") == "nrf"
-        rows = mechanisms(story, 4, ["I1", "I2", "I3"])
+        rows = mechanisms(story, 4, ["I1", "I2", "I3"]).rows
         assert all(set(row.sets) == set(MECHANISMS) for row in rows)
 
 

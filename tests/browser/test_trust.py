@@ -15,10 +15,10 @@ from browser.config import Config, Limits
 from browser.detail import detail
 from browser.diffing import compare
 from browser.directories import read_report, snapshot_of
+from browser.filter_list import numbers_listed, rows_of
 from browser.matching import match
 from browser.pages.diff import chosen_side
 from browser.pages.runs import report_table, shown_of, witness_drawing
-from browser.pages.tables import rows_of
 from browser.picture import file_drawing
 from browser.state import Library
 from browser.story import FILE, Story
@@ -284,7 +284,7 @@ drop I4
     def test_who_is_absent_can_be_found_and_says_why(self) -> None:
         told = Library(Config()).story({**TYPED, "text": self.TEXT})
         frames = {"fp": told.frame("fp", len(told))}
-        made, _ = rows_of(told, frames)
+        made = rows_of("tables", told, frames, numbers_listed(told, frames))
         rows = {row[0]["text"]: str(row[1]) for row in made["rows"]}
         assert set(rows) == {f"#{number}" for number in told.filters}
         assert "'absent'" not in rows["#1"]
@@ -298,7 +298,7 @@ drop I4
         assert reasons[4] == "I2 took it back at step 9."
         assert reasons[5] == "I3 took it back at step 6."
         assert "was dropped at step 8" in reasons[6]
-        found, _ = rows_of(told, frames, query="y = 1")
+        found = rows_of("tables", told, frames, numbers_listed(told, frames, "y = 1"))
         assert [row[0]["text"] for row in found["rows"]] == ["#5"]
 
     def test_what_was_not_taken_in_and_lost_its_coverer_says_so(self) -> None:
@@ -311,5 +311,6 @@ drop I4
 
     def test_what_was_not_yet_added_is_not_listed(self) -> None:
         told = Library(Config()).story({**TYPED, "text": self.TEXT})
-        made, _ = rows_of(told, {"fp": told.frame("fp", 2)})
+        frames = {"fp": told.frame("fp", 2)}
+        made = rows_of("tables", told, frames, numbers_listed(told, frames))
         assert len(made["rows"]) == 2

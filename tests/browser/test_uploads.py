@@ -21,7 +21,7 @@ from browser.sources import SourceError, read_files, read_text
 from .driving import Visitor
 from .files import snapshot_json, trace_json
 
-LIMITS = Limits()
+LIMITS = Limits(steps=5_000)
 SCRIPT = '<script>window.hacked = true</script><img src=x onerror="window.hacked = true">'
 
 
@@ -107,11 +107,11 @@ BAD = {
         snapshot(
             nodes=[
                 {"id": i, "filter": f"x in {{{'1, ' * 5_000}{i}}}", "interfaces": ["I1"]}
-                for i in range(200)
+                for i in range(430)
             ],
             edges=[],
         ),
-        "filters of more than 2,097,152 characters together",
+        "filters of more than 6,291,456 characters together",
     ),
     "unpacked.parquet": (
         parquet(id=[1], filter=["x" * (80 << 20)], interface=["I1"]),
@@ -175,7 +175,6 @@ class TestInTheBrowser:
             "truncated.json",
             "deep.json",
             "version.json",
-            "million.json",
             "huge.json",
             "bad-filter.json",
             "table.parquet",

@@ -56,6 +56,13 @@ def draw(client: Any, recipe: dict[str, str], step: int, structure: str = "pf") 
         "tables-sideways": [],
         "tables-index": [],
         "tables-folds": "",
+        "tables-room": [520, 420],
+        "tables-look": "whole",
+        "tables-reach": 2,
+        "tables-centre": None,
+        "tables-node": None,
+        "tables-where": "",
+        "tables-where_mode": "mark",
         "tables-mounted": [structure],
     }
 
