@@ -29,20 +29,44 @@ document.getElementById(id).click();
   else setTimeout(look, 4);
 })();
 """
-#: Moves a graph by a little thirty times, a frame each; answers with the mean and the longest.
+#: Drags a graph to the right and back, 120 frames, so far that what lies beyond the painting comes
+#: into sight; answers with the mean, the 95th of a hundred, and the longest.
 _PAN = """
 const [panel, done] = arguments;
-const cy = document.getElementById("cy-" + panel)._cyreg.cy, times = [];
+const view = posetlib.graphs.instance(panel), times = [];
 let last = performance.now();
 (function move() {
-  cy.panBy({ x: times.length % 2 ? 40 : -37, y: 3 });
-  requestAnimationFrame(() => setTimeout(() => {
+  const x = times.length < 60 ? 15 : -15, y = times.length % 40 < 20 ? 3 : -3;
+  posetlib.graphs.pan(view, { x, y });
+  requestAnimationFrame(() => {
     const now = performance.now();
     times.push(now - last);
     last = now;
-    if (times.length < 30) move();
-    else done([times.reduce((sum, each) => sum + each, 0) / times.length, Math.max(...times)]);
-  }, 0));
+    if (times.length < 120) return move();
+    times.sort((one, other) => one - other);
+    const mean = times.reduce((sum, each) => sum + each, 0) / times.length;
+    return done([mean, times[Math.floor(times.length * .95)], times[times.length - 1]]);
+  });
+})();
+"""
+#: Scrolls the list of filters by a row and a half 200 times; answers with the mean frame, how many
+#: frames had no row in the middle, and how many rows are in the document.
+_SCROLL = """
+const done = arguments[0], place = document.getElementById("tables-rows"), times = [];
+let last = performance.now(), blank = 0;
+(function scroll() {
+  place.scrollTop += 120;
+  requestAnimationFrame(() => {
+    const now = performance.now();
+    times.push(now - last);
+    last = now;
+    const box = place.getBoundingClientRect();
+    const there = document.elementFromPoint(box.left + 30, box.top + box.height / 2);
+    if (!there || !there.closest("tr") || there.closest("tr.spacer")) blank += 1;
+    if (times.length < 200) return scroll();
+    const mean = times.reduce((sum, each) => sum + each, 0) / times.length;
+    return done([mean, blank, place.querySelectorAll("tr").length]);
+  });
 })();
 """
 #: What is generated: a name, the structure, the kind of filters, and how many; an interface each.
@@ -51,6 +75,7 @@ _LOADS = (
     ("500 filters", "pf", "kind=uniform", 500),
     ("2,000 filters", "pf", "kind=uniform", 2_000),
     ("2,000 filters, dense", "fp", "kind=narrow&width=16", 2_000),
+    ("10,000 filters, wide", "fp", "kind=narrow&width=5.5", 10_000),
 )
 
 
@@ -58,6 +83,7 @@ def run(bench: Bench) -> None:
     """Time what a person waits for, and the parts of it that the server does."""
     _server(bench)
     _bytes(bench)
+    _stability(bench)
     if not bench.quick:  # that the page works is what the tests are for
         _page(bench)
 
@@ -132,6 +158,35 @@ def _bytes(bench: Bench) -> None:
     bench.promise("a step at 2,000 filters, bytes", max(steps), at_most=120_000)
 
 
+def _stability(bench: Bench) -> None:
+    """Count how many filters each add moves by more than a box, at 100 to 300 filters."""
+    from browser.story import STRUCTURES  # noqa: PLC0415
+    from tests.browser.moving import shares_of  # noqa: PLC0415
+
+    rows: list[tuple[Any, ...]] = []
+    worst = 0.0
+    last = bench.size(300, 110)
+    for kind in ("uniform", "narrow"):
+        for operations in (0, last // 3):
+            recipe = {"filters": str(last), "interfaces": str(last), "kind": kind}
+            story = Library(Config()).story({**recipe, "operations": str(operations)})
+            for structure in STRUCTURES:
+                steps = range(100, len(story) + 1)
+                shares = shares_of(story, structure, steps)
+                adds = [shares[each] for each in shares if story.trace[each - 1].name == "add"]
+                worst = max(worst, *adds)
+                what = f"{structure.upper()}, {kind}, {operations} replaced"
+                mean = sum(adds) / len(adds)
+                rows.append((what, len(adds), mean, max(adds), max(shares.values())))
+    bench.table(
+        "Layout stability: the part of the other filters that one step moves by more than a box",
+        ("case", "adds", "mean", "most", "most of removals, too"),
+        rows,
+        "A root that is removed leaves its children as roots, which go up.",
+    )
+    bench.promise("an add at 100 to 300 filters moves at most", worst, at_most=0.1)
+
+
 def _drawing_of(story: Story, frame: Frame, limits: Limits) -> Any:
     return lambda: frame_drawing(story, frame, limits)
 
@@ -163,26 +218,52 @@ def _page(bench: Bench) -> None:
 
         for name, structure, kind, count in _LOADS:
             panel = f"tables-{structure}"
-            visitor.open(f"{address}/?from=generate&filters=20&decimals=3&{kind}&show={structure}")
+            visitor.open(
+                f"{address}/?from=generate&filters=20&decimals=3&{kind}&show={structure}&look=whole"
+            )
             visitor.settled(panel)
             for field in ("filters", "interfaces"):
                 visitor.write(f"#generate-{field}", str(count))
             first = click("generate", panel)
             nodes, edges = visitor.drawn(panel)
             time.sleep(1)
-            mean, worst = visitor.driver.execute_async_script(_PAN, panel)
+            frames = [each / 1000 for each in visitor.driver.execute_async_script(_PAN, panel)]
             shown = f"{name}, {structure.upper()}"
-            rows.append((shown, nodes, edges, first, steps(panel), mean / 1000, worst / 1000))
+            rows.append((shown, nodes, edges, first, steps(panel), *frames))
+        listed = _scrolled(visitor, address)
     bench.table(
         "From a click to the drawn graph, in Chromium, in seconds",
-        ("case", "nodes", "edges", "generate", "one step", "a frame of panning", "the longest"),
+        (
+            *("case", "nodes", "edges", "generate", "one step"),
+            *("a frame of panning", "95 of 100 below", "the longest"),
+        ),
         rows,
         "Generate: filters, table, layout, transfer and painting. One step: the same without the "
         "filters.",
     )
+    bench.table(
+        "A list of filters that is scrolled, in Chromium",
+        ("rows", "in the document", "seconds a frame", "frames of 200 without a row"),
+        [listed],
+        "Rows that are not here are asked for in windows.",
+    )
+    bench.promise("10,000 nodes, 40,000 edges from click to drawn, seconds", rows[4][3], at_most=5)
+    bench.promise("10,000 nodes, a frame of panning, seconds", rows[4][5], at_most=1 / 30)
+    bench.promise("100,000 rows, a frame of scrolling, seconds", listed[2], at_most=1 / 30)
     bench.promise("2,000 nodes from click to drawn graph, seconds", rows[2][3], at_most=3)
     bench.promise(
         "2,000 nodes and 10,000 edges from click to drawn, seconds", rows[3][3], at_most=3
     )
     bench.promise("2,000 nodes and 10,000 edges after a step, seconds", rows[3][4], at_most=1.5)
     bench.promise("2,000 nodes and 10,000 edges, a frame of panning", rows[3][5], at_most=0.1)
+
+
+def _scrolled(visitor: Any, address: str) -> tuple[Any, ...]:
+    """Return how a list of 100,000 filters scrolls: its rows, those in the document, and frames."""
+    count = 100_000
+    kind = f"filters={count}&interfaces={count}&kind=narrow&width=1&decimals=4"
+    visitor.open(f"{address}/?from=generate&{kind}&show=nrf&step={count}&look=whole")
+    visitor.sees("#tables-rows", f"{count:,} filters")
+    visitor.settled("tables-nrf")
+    mean, blank, rows = visitor.driver.execute_async_script(_SCROLL)
+    return count, rows, mean / 1000, blank

@@ -14,10 +14,13 @@ from typing import Any
 import numpy as np
 
 import posetlib as pl
+from bench.experiments import show_experiment
 from bench.harness import Bench
-from bench.merging_loads import SCHEMAS, boxes, predicates, ranges
+from bench.merging_loads import boxes, ranges
 from posetlib.generating import Parameters, generated_filters
+from posetlib.generating.thesis_loads import PREDICATE_SCHEMAS, predicate_filters
 from posetlib.merging.counting import ConstraintCounts
+from workloads.experiments import dynamic_merging, one_shot_merging
 
 #: How often a random load of the figures is drawn anew; the thesis has 60 and 20.
 REPLICATIONS = 5
@@ -33,9 +36,7 @@ def run(bench: Bench) -> None:
     subsumption(bench)
     lazy(bench)
     candidates(bench)
-    figure_8_4(bench)
-    figure_8_5(bench)
-    figures_8_7_to_8_9(bench)
+    figures(bench)
 
 
 def load(kind: str, count: int, decimals: int = 3) -> list[pl.Filter]:
@@ -129,6 +130,10 @@ def union(bench: Bench) -> None:
         for one in some:
             pl.union_covers(filters, one)
 
+    def ask_anew(lists: list[list[pl.Filter]], some: list[pl.Filter]) -> None:
+        for i, one in enumerate(some):
+            pl.union_covers(lists[i % 2], one)
+
     for name, width in (("small", 0.3), ("middling", 1.0), ("large", 4.0)):
         asked = ranges(bench.size(100, 3), width, 7)
         found = [pl.union_covers(table, one) for one in asked]
@@ -142,7 +147,15 @@ def union(bench: Bench) -> None:
                 "union_covers, a table", partial(ask, table, asked), operations=len(asked),
                 at_most=50,
             )  # fmt: skip
-            case.case("union_covers, a list", partial(ask, roots, asked), operations=len(asked))
+            case.case(
+                "union_covers, a list", partial(ask, roots, asked), operations=len(asked),
+                at_most=50,
+            )  # fmt: skip
+            case.case(
+                "union_covers, another list each time",
+                partial(ask_anew, [roots, roots[::-1]], asked),
+                operations=len(asked),
+            )
 
 
 def choice(bench: Bench) -> None:
@@ -152,7 +165,7 @@ def choice(bench: Bench) -> None:
     """
     replications = bench.size(REPLICATIONS, 1)
     loads: dict[str, Callable[[int, int], list[pl.Filter]]] = {
-        schema: partial(predicates, schema) for schema in SCHEMAS
+        schema: partial(predicate_filters, schema) for schema in PREDICATE_SCHEMAS
     }
     loads["boxes in 0–9"] = partial(boxes, 9)
     loads["boxes in 0–19"] = partial(boxes, 19)
@@ -185,8 +198,8 @@ def subsumption(bench: Bench) -> None:
             taken, merger = seconds(partial(pl.RootMerger, table, subsume=True))
             perfect = len(pl.merge_all(filters))
             rows.append((kind, count, roots, perfect, len(merger.merged()), taken))
-    for schema in SCHEMAS:
-        filters = predicates(schema, bench.size(500, 40), 0)
+    for schema in PREDICATE_SCHEMAS:
+        filters = predicate_filters(schema, bench.size(500, 40), 0)
         table = pl.NonRedundantForest.build(pairs(filters))
         taken, merger = seconds(partial(pl.RootMerger, table, subsume=True))
         merged = len(pl.merge_all(filters))
@@ -243,7 +256,7 @@ def candidates(bench: Bench) -> None:
     """Find what covers, is covered by, and merges with a filter: by counting, and by index."""
     count = bench.size(2_000, 60)
     for name, filters in (
-        ("7 integer predicates on 2 attributes", predicates("2 attributes", count, 1)),
+        ("7 integer predicates on 2 attributes", predicate_filters("2 attributes", count, 1)),
         ("narrow ranges", load("narrow", count)),
     ):
         counts = ConstraintCounts()
@@ -272,146 +285,7 @@ def candidates(bench: Bench) -> None:
 # -- the figures -----------------------------------------------------------------------------------
 
 
-def by_interface(filters: list[pl.Filter], interfaces: int) -> dict[str, list[pl.Filter]]:
-    """Return filters that are given to interfaces in turns."""
-    found: dict[str, list[pl.Filter]] = {}
-    for i, one in enumerate(filters):
-        found.setdefault(f"I{i % interfaces}", []).append(one)
-    return found
-
-
-def filled(structure: str, sets: dict[str, list[pl.Filter]]) -> pl.Table[pl.Filter]:
-    """Return a table to which the filters of each interface were added."""
-    table: pl.Table[pl.Filter] = pl.make_table(structure)
-    for interface, some in sets.items():
-        for one in some:
-            table.add(one, interface)
-    return table
-
-
-#: The columns of figures 8.4 and 8.5 after the first one; times are means.
-ONE_SHOT = (
-    "roots",
-    "merged roots",
-    "ms to merge",
-    "ms to add, nrf",
-    "ms to add, nrf, merged",
-    "ms to add, fp",
-    "ms to add, fp, merged",
-    "µs to match",
-    "µs to match, merged",
-    "µs to match, naive",
-)
-
-
-def one_shot_row(bench: Bench, count: int, interfaces: int) -> list[float]:
-    """Return the mean of each figure in ``ONE_SHOT`` over some random loads."""
-    rows = []
-    for seed in range(bench.size(REPLICATIONS, 1)):
-        filters = predicates("1–3 attributes", count, seed, typed=True)
-        # What neighbours send: the minimal cover of each interface, or that merged.
-        covers = {
-            interface: list(pl.FiltersPoset.build((one, 0) for one in some).roots())
-            for interface, some in by_interface(filters, interfaces).items()
-        }
-        merging, merged = seconds(partial(merged_sets, covers))
-        figures: dict[str, float] = {"ms to merge": merging * 1e3}
-        rng = random.Random(seed)
-        notifications = [
-            {"type": "T", **{name: rng.randint(0, 100) for name in "xyz"}}
-            for _ in range(bench.size(200, 5))
-        ]
-        for name, sets in (("", covers), (", merged", merged)):
-            for structure in ("nrf", "fp"):
-                taken, table = seconds(partial(filled, structure, sets))
-                figures[f"ms to add, {structure}{name}"] = taken * 1e3
-                if structure == "nrf":
-                    figures["merged roots" if name else "roots"] = len(table.roots())
-                    taken, _ = seconds(partial(walk_all, table, notifications))
-                    figures[f"µs to match{name}"] = taken / len(notifications) * 1e6
-        taken, _ = seconds(partial(match_naively, filters, notifications))
-        figures["µs to match, naive"] = taken / len(notifications) * 1e6
-        rows.append([figures[column] for column in ONE_SHOT])
-    return [float(mean) for mean in np.mean(rows, axis=0)]
-
-
-def merged_sets(covers: dict[str, list[pl.Filter]]) -> dict[str, list[pl.Filter]]:
-    """Merge the filters of each interface."""
-    return {interface: list(pl.merge_all(some)) for interface, some in covers.items()}
-
-
-def walk_all(table: pl.Table[pl.Filter], notifications: list[dict[str, Any]]) -> None:
-    """Match by walks, as the thesis does, and not by a matcher."""
-    for each in notifications:
-        table.match_account(each)
-
-
-def match_naively(filters: list[pl.Filter], notifications: list[dict[str, Any]]) -> None:
-    """Test each notification against each filter."""
-    for each in notifications:
-        for one in filters:
-            one.matches(each)
-
-
-def figure_8_4(bench: Bench) -> None:
-    """Root set sizes and times against the number of filters, with 3 interfaces."""
-    counts = (100, 200, 300, 400, 500) if not bench.quick else (20,)
-    bench.table(
-        "Figure 8.4: one-shot merging, 3 interfaces",
-        ("filters", *ONE_SHOT),
-        [(count, *one_shot_row(bench, count, 3)) for count in counts],
-        "Type and 1–3 attributes, one of 7 integer predicates each; minimal covers of interfaces.",
-    )
-
-
-def figure_8_5(bench: Bench) -> None:
-    """Root set sizes and times against the number of interfaces, with 500 filters."""
-    counts = (1, 3, 6, 9, 15, 25) if not bench.quick else (2,)
-    bench.table(
-        "Figure 8.5: one-shot merging, 500 filters",
-        ("interfaces", *ONE_SHOT),
-        [(count, *one_shot_row(bench, bench.size(500, 20), count)) for count in counts],
-    )
-
-
-def dynamic_row(bench: Bench, schema: str, count: int) -> list[float]:
-    """Return root set sizes, and the time of adds, and of a removal with an add in its stead."""
-    rows = []
-    changed = bench.size(100, 5)
-    for seed in range(bench.size(REPLICATIONS, 1)):
-        filters = predicates(schema, count + changed, seed)
-        row: list[float] = []
-        for merging in (False, True):
-            table = pl.PosetForest()
-            merger = pl.RootMerger(table) if merging else None
-            taken, _ = seconds(partial(add_all, table, filters[:count]))
-            again, _ = seconds(partial(replace_some, table, filters, count))
-            size = len(table.roots() if merger is None else merger.merged())
-            row += [size, taken / count * 1e6, again / changed * 1e6]
-        rows.append(row)
-    return [float(mean) for mean in np.mean(rows, axis=0)]
-
-
-def add_all(table: pl.Table[pl.Filter], filters: list[pl.Filter]) -> None:
-    """Add filters, each for an interface of its own."""
-    for i, one in enumerate(filters):
-        table.add(one, i)
-
-
-def replace_some(table: pl.Table[pl.Filter], filters: list[pl.Filter], count: int) -> None:
-    """Let the first filters go, and add those beyond the count in their stead."""
-    for i, one in enumerate(filters[count:]):
-        table.remove(filters[i], i)
-        table.add(one, count + i)
-
-
-def figures_8_7_to_8_9(bench: Bench) -> None:
-    """Root set sizes and times of a merger that follows a forest, against the number of filters."""
-    counts = (100, 200, 300, 400, 500) if not bench.quick else (20,)
-    for number, schema in enumerate(SCHEMAS, 7):
-        bench.table(
-            f"Figure 8.{number}: dynamic merging, {schema}",
-            ("filters", "roots", "µs/add", "µs/replace",
-             "merged roots", "µs/add, merged", "µs/replace, merged"),
-            [(count, *dynamic_row(bench, schema, count)) for count in counts],
-        )  # fmt: skip
+def figures(bench: Bench) -> None:
+    """Draw figures 8.4, 8.5 and 8.7 to 8.9: the same measurements as the experiments'."""
+    for experiment in (one_shot_merging.EXPERIMENT, dynamic_merging.EXPERIMENT):
+        show_experiment(bench, experiment)

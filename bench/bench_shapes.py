@@ -6,8 +6,8 @@ no index. A table of the figures goes into the documents (see ``bench.documents`
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import partial
+from typing import NamedTuple
 
 import posetlib as pl
 from bench.harness import Bench
@@ -23,20 +23,43 @@ AGAINST_RANGES = 2
 AGAINST_IDS = 1.5
 
 
+class Figures(NamedTuple):
+    """What adding filters of one shape to one structure takes: for each add, at the end."""
+
+    #: Microseconds of the processor, with an index and without.
+    indexed: float
+    walking: float
+    #: Covering tests, with an index and without.
+    indexed_tests: float
+    walking_tests: float
+
+
 def run(bench: Bench) -> None:
     """Hold each shape against a walk, and two of them against plainer shapes."""
     size = bench.size(10_000, 60)
-    with_index: dict[tuple[str, str], float] = {}
+    report(bench, size, {shape: measure(shape, size) for shape in SHAPES})
+
+
+def measure(shape: str, size: int) -> dict[str, Figures]:
+    """Return the figures of one shape, for each structure."""
+    filters = filters_of(shape, size)
+    return {short: _last_tenth(short, filters) for short in STRUCTURES}
+
+
+def report(bench: Bench, size: int, measured: dict[str, dict[str, Figures]]) -> None:
+    """Show the figures of all shapes, and hold them against what is promised."""
     rows = []
-    for shape in SHAPES:
-        filters = filters_of(shape, size)
+    for shape, figures in measured.items():
         row: list[float | str] = [shape]
         for short, name in STRUCTURES.items():
-            taken, tests = _last_tenth(short, filters)
-            with_index[shape, short] = taken["index"]
-            ratio = taken["index"] / taken["walk"]
-            _promise(bench, shape, name, ratio, tests)
-            row += [taken["index"], taken["walk"] / taken["index"], *tests]
+            each = figures[short]
+            _promise(bench, shape, name, each)
+            row += [
+                each.indexed,
+                each.walking / each.indexed,
+                each.indexed_tests,
+                each.walking_tests,
+            ]
         rows.append(row)
     columns = [
         f"{name} {what}"
@@ -46,29 +69,31 @@ def run(bench: Bench) -> None:
     title = f"add, the last {size // 10:,} of {size:,}, by shape"
     bench.table(title, ("shape", *columns), rows, "Times as fast as the same table without index.")
     for short, name in STRUCTURES.items():
-        stock, ranges = with_index["stock-like", short], with_index[_RANGES, short]
         if short == "fp":
+            ratio = measured["stock-like"][short].indexed / measured[_RANGES][short].indexed
             what = f"{name} add, {size:,} stock-like: times closed ranges of two attributes"
-            bench.promise(what, stock / ranges, at_most=AGAINST_RANGES)
-        names, ids = with_index[_NAMES, short], with_index["numeric ids", short]
+            bench.promise(what, ratio, at_most=AGAINST_RANGES)
+        ratio = measured[_NAMES][short].indexed / measured["numeric ids"][short].indexed
         what = f"{name} add, {size:,} names with a common prefix: times numeric ids"
-        bench.promise(what, names / ids, at_most=AGAINST_IDS)
+        bench.promise(what, ratio, at_most=AGAINST_IDS)
 
 
 _RANGES = "closed ranges of two attributes"
 _NAMES = "names with a common prefix"
 
 
-def _promise(bench: Bench, shape: str, name: str, ratio: float, tests: Sequence[float]) -> None:
+def _promise(bench: Bench, shape: str, name: str, figures: Figures) -> None:
+    ratio = figures.indexed / figures.walking
     what = f"{name} add, {shape}: time with an index to time without"
     bench.promise(what, ratio, at_most=FIVE_TIMES if shape in SHARP else NEVER_SLOWER)
     if shape in SHARP:
         what = f"{name} add, {shape}: tests with an index to tests without"
-        bench.promise(what, tests[0] / tests[1] if tests[1] else 0.0, at_most=A_TENTH)
+        share = figures.indexed_tests / figures.walking_tests if figures.walking_tests else 0.0
+        bench.promise(what, share, at_most=A_TENTH)
 
 
-def _last_tenth(structure: str, filters: list[pl.Filter]) -> tuple[dict[str, float], list[float]]:
-    """Return the microseconds of an add, with an index and without, and the tests of each."""
+def _last_tenth(structure: str, filters: list[pl.Filter]) -> Figures:
+    """Return the figures of the last tenth of some adds."""
     last = len(filters) // 10
     pairs = list(zip(filters, range(len(filters)), strict=True))
     made = pl.make_table(structure)
@@ -92,4 +117,4 @@ def _last_tenth(structure: str, filters: list[pl.Filter]) -> tuple[dict[str, flo
         rounds=1,
     )
     tests = [tables[name].counters.covering_tests / last for name in ("index", "walk")]
-    return {name: micros(seconds, last) for name, seconds in taken.items()}, tests
+    return Figures(micros(taken["index"], last), micros(taken["walk"], last), *tests)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import time
 
 from bench.harness import Bench
-from bench.table_loads import SCHEMAS, Scenario, distributed, scenario
+from posetlib.generating.thesis_loads import RANGE_SCHEMAS as SCHEMAS
+from posetlib.generating.thesis_loads import Scenario, distributed, scenario
 from posetlib.tables import Table, make_table
 
 #: With one interface per filter nothing is eliminated: the local clients of [T 4.3].

@@ -22,6 +22,7 @@ from posetlib.arrays.ranges import FilterRanges
 
 Job = dict[str, Any]
 _LOCAL = "local[2]"
+_SPREAD = "validate past the limit"
 #: Workers that are processes of their own, so that the driver is seen apart.
 _CLUSTER = "local-cluster[2,1,1024]"
 
@@ -72,6 +73,13 @@ def _run(bench: Bench, folder: Path) -> None:
     for name, count in sizes.items():
         took = seconds[f"validate {name}"]
         bars.at_most(f"validate, {count:,} nodes of {name}, seconds", took, 120)
+    first = next(iter(sizes))
+    bars.at_most(
+        f"validate {first} past the limit, seconds; with columns sent to every worker",
+        seconds[_SPREAD],
+        3.0,
+        seconds[f"validate {first}"],
+    )
     if "fp" in sizes:
         pairs = two["validate fp"]["found"]["complete-order"]
         bars.at_least("validate fp, pairs checked by complete-order", pairs, 20_000 * 19_999)
@@ -157,6 +165,11 @@ def _jobs(
         {"name": f"validate {each}", "job": "validate", "snapshot": each, "from": f"of-{each}"}
         for each in sizes
     ]
+    first = next(iter(sizes))
+    again.append(
+        {"name": _SPREAD, "job": "validate", "snapshot": first, "from": f"of-{first}",
+         "broadcast_limit": 0}
+    )  # fmt: skip
     # A second time: what is compared must not depend on one disturbance.
     return make, again + again
 

@@ -1,61 +1,18 @@
-"""Profiles and queries in two plain sets, every pair tested: what a DoubleForest is held against.
+"""Profiles and queries in two plain sets of columns: what a DoubleForest is held against in time.
 
-Both answer as a `DoubleForest` does: identifiers are kept, and an add returns what matches.
+It answers as a `DoubleForest` does: identifiers are kept, and an add returns what matches.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
 
 from posetlib.filters import Filter
 
-__all__ = ["NumpySets", "TestedSets"]
-
-
-class TestedSets:
-    """One test of two filters for each pair: the set-based case of the thesis' chapter 6."""
-
-    __test__ = False  # no test class, whatever it is called
-
-    def __init__(self, semantics: str) -> None:
-        self.tests = 0
-        self._profiles: dict[Filter, tuple[set[Hashable], set[Filter]]] = {}
-        self._queries: dict[Filter, tuple[set[Hashable], set[Filter]]] = {}
-        self._overlap = semantics == "overlap"
-
-    def add_profile(self, item: Filter, identifier: Hashable) -> frozenset[Filter]:
-        """Test a profile against every query."""
-        if self._overlap:
-            return self._add(self._profiles, self._queries, item, identifier, item.overlaps)
-        return self._add(
-            self._profiles, self._queries, item, identifier, lambda query: query.covers(item)
-        )
-
-    def add_query(self, item: Filter, identifier: Hashable) -> frozenset[Filter]:
-        """Test a query against every profile."""
-        test = item.overlaps if self._overlap else item.covers
-        return self._add(self._queries, self._profiles, item, identifier, test)
-
-    def _add(
-        self,
-        own: dict[Filter, Any],
-        others: dict[Filter, Any],
-        item: Filter,
-        identifier: Hashable,
-        test: Callable[[Filter], bool],
-    ) -> frozenset[Filter]:
-        known = own.get(item)
-        if known is None:
-            self.tests += len(others)
-            found = {other for other in others if test(other)}
-            for other in found:
-                others[other][1].add(item)
-            known = own[item] = (set(), found)
-        known[0].add(identifier)
-        return frozenset(known[1])
+__all__ = ["NumpySets"]
 
 
 class _Columns:
@@ -83,7 +40,7 @@ class _Columns:
 
 
 class NumpySets:
-    """The same with columns of numpy: one comparison of arrays for all pairs of a new filter.
+    """One comparison of arrays for all pairs of a new filter.
 
     For filters with two closed ranges on the same attributes, and no others.
     """
@@ -100,6 +57,14 @@ class NumpySets:
     def add_query(self, item: Filter, identifier: Hashable) -> frozenset[Filter]:
         """Compare a query with all profiles at once."""
         return self._add(self._queries, self._profiles, item, identifier, np.greater_equal)
+
+    def queries_of(self, item: Filter) -> frozenset[Filter]:
+        """Return the queries that match a profile."""
+        return frozenset(self._profiles.mapped[self._profiles.numbers[item]])
+
+    def profiles_of(self, item: Filter) -> frozenset[Filter]:
+        """Return the profiles that match a query."""
+        return frozenset(self._queries.mapped[self._queries.numbers[item]])
 
     def _add(
         self, own: _Columns, others: _Columns, item: Filter, identifier: Hashable, compare: Any

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from typing import Any
 
-from bench.table_loads import Scenario
+from posetlib.generating.thesis_loads import Scenario
 from posetlib.graph.links import Links, LinksObserver
 from posetlib.graph.nodes import Node
 from posetlib.search.probe import Probe

@@ -43,11 +43,15 @@ MARKS = {
     "numpy scan": (INK, "x"),
     "rtree": (INK, "+"),
     "STRtree": (INK, "*"),
+    "uniform": ("#0072b2", "P"),
+    "antichain": ("#d55e00", "X"),
 }
 BASELINES = ("numpy scan", "rtree", "STRtree")
 
 
-def log_log(path: Path, title: str, panels: Mapping[str, Table]) -> Path:
+def log_log(
+    path: Path, title: str, panels: Mapping[str, Table], unit: str = "microseconds"
+) -> Path:
     """Write a figure with a panel for each table: its first column against each of the others."""
     settings = {
         # Text stays text: it can be read aloud, found and selected.
@@ -79,7 +83,7 @@ def log_log(path: Path, title: str, panels: Mapping[str, Table]) -> Path:
                 each.set_minor_formatter(NullFormatter())
             axis.spines[["top", "right"]].set_visible(False)
             lines |= _draw(axis, table)
-        axes[0].set_ylabel("microseconds")
+        axes[0].set_ylabel(unit)
         figure.legend(
             lines.values(),
             lines.keys(),

@@ -45,7 +45,7 @@ def steps(do: Callable[..., object], rows: Sequence[Sequence[Any]], size: int) -
 def take_turns(
     entrants: Mapping[str, Callable[[], Sequence[Step]]], rounds: int
 ) -> dict[str, NDArray[np.float64]]:
-    """Return the seconds that each step took, in the round where it was disturbed least.
+    """Return the processor seconds that each step took, in the round where it was disturbed least.
 
     Each entrant is a function that makes it anew, for each round, and returns its steps.
     """
@@ -60,9 +60,9 @@ def take_turns(
             for number in range(max(map(len, ready.values()))):
                 for name, waiting in ready.items():
                     if number < len(waiting):
-                        start = time.perf_counter()
+                        start = time.process_time()
                         waiting[number]()
-                        seconds[name].append(time.perf_counter() - start)
+                        seconds[name].append(time.process_time() - start)
         finally:
             if collecting:
                 gc.enable()

@@ -1,7 +1,8 @@
 """Jobs in a process of their own: `python -m bench.workload_jobs FOLDER MASTER CPUS JOBS HOW`.
 
 Prints one line of JSON for each job: its name, the seconds that it took after Spark had started,
-what there was to count, and the most memory that the driver took, Python and Java together.
+those of processors, what there was to count, and the most memory that the driver took, Python and
+Java together.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from workloads.cover import cover
 from workloads.files import Place
 from workloads.generate import generate
 from workloads.match import match
-from workloads.session import open_session
+from workloads.session import BROADCAST_LIMIT, open_session
 from workloads.validate import validate
 
 if TYPE_CHECKING:
@@ -36,10 +37,14 @@ def main(folder: str, master: str, cpus: int, jobs: list[dict[str, Any]], *, bri
             _warm_up(session)
         for job in jobs:
             _forget_peaks(session)
-            start = time.perf_counter()
+            start, spent = time.perf_counter(), _processor_seconds(session)
             found = _run(session, Path(folder), job)
-            seconds = time.perf_counter() - start
-            line = {"name": job["name"], "seconds": seconds, "found": found}
+            line = {
+                "name": job["name"],
+                "seconds": time.perf_counter() - start,
+                "processor seconds": _processor_seconds(session) - spent,
+                "found": found,
+            }
             peaks = {"bytes": _peak(session), "all bytes": _peak(session, workers=True)}
             print(json.dumps(line | peaks), flush=True)
 
@@ -55,7 +60,8 @@ def _run(session: SparkSession, folder: Path, job: dict[str, Any]) -> Any:
     if job["job"] == "antichain":
         return _antichain(session, job["filters"], Path(folder) / job["out"])
     if job["job"] == "validate":
-        report = validate(session, place("snapshot"), place("from"))
+        limit = job.get("broadcast_limit", BROADCAST_LIMIT)
+        report = validate(session, place("snapshot"), place("from"), broadcast_limit=limit)
         assert report["ok"], report
         return {each["name"]: each["checked"] for each in report["invariants"]}
     command = {"cover": cover, "match": match}[job["job"]]
@@ -124,6 +130,16 @@ def _peak(session: SparkSession, *, workers: bool = False) -> int:
             lines = Path(f"/proc/{each}/status").read_text().splitlines()
             total += next((int(line.split()[1]) for line in lines if line.startswith("VmHWM:")), 0)
     return total * 1024
+
+
+def _processor_seconds(session: SparkSession) -> float:
+    """Return the processor time of all processes so far, of those that have ended included."""
+    ticks = 0
+    for each in _processes(session):
+        with contextlib.suppress(OSError):
+            fields = Path(f"/proc/{each}/stat").read_text().rpartition(")")[2].split()
+            ticks += sum(map(int, fields[11:15]))
+    return ticks / os.sysconf("SC_CLK_TCK")
 
 
 if __name__ == "__main__":
