@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from posetlib.array_types import BoolArray, IntArray
-from posetlib.arrays.covering import Block, beaten_rows, minimal
+from posetlib.arrays.covering import Block, beaten_rows, minimal, strength
 from posetlib.arrays.positions import Vocabulary
 from posetlib.arrays.ranges import FilterRanges
 from posetlib.constraints.types import TypeHierarchy
@@ -27,9 +27,15 @@ __all__ = ["cover", "local_cover", "minimal_cover"]
 
 #: How many of the strongest filters every other one is held against first, and in what steps.
 _CHAMPIONS: Final = (4, 12, 48)
-#: So many rows wait until they are reduced to their cover.
+#: Champions are chosen from this many filters of the cover, the strongest, by a sample of as many
+#: rows.
+_SAMPLE: Final = 4096
+#: A champion covers at least one in 512 rows of the sample beyond what those before it do:
+#: among filters that cover little, the search for champions takes longer than all they save.
+_LEAST_SHARE: Final = 512
+#: Rows that wait until they are reduced to their cover.
 _PENDING: Final = 1 << 15
-#: A cover of no more than so many filters is one file, and its ids are sent to everyone.
+#: The largest cover that is one file, and whose ids are sent to everyone.
 _FEW: Final = 1 << 20
 
 
@@ -142,13 +148,15 @@ def _champions(columns: FilterRanges, best: FilterRanges) -> FilterRanges:
     Greedy: each is the one that covers most of what those before it leave.
     """
     plain = np.flatnonzero(best.plain)
-    step = max(1, len(columns) // 4096)
-    sample = np.arange(0, len(columns), step)[:4096]
+    if len(plain) > _SAMPLE:
+        plain = plain[np.argsort(-strength(best)[plain], kind="stable")[:_SAMPLE]]
+    step = max(1, len(columns) // _SAMPLE)
+    sample = np.arange(0, len(columns), step)[:_SAMPLE]
     bits = Block(columns.take(sample)).covered(best, plain)
     chosen: list[int] = []
     while len(chosen) < sum(_CHAMPIONS):
         gain = np.bitwise_count(bits).sum(axis=1)
-        if not len(gain) or not gain.max():
+        if not len(gain) or gain.max() * _LEAST_SHARE < len(sample):
             break
         at = int(gain.argmax())
         chosen.append(at)
