@@ -26,6 +26,8 @@ from .running import (
     until,
     wait_until,
 )
+from .walking import Walk, walk
+
 
 
 def address_of(broker: Broker | BrokerProcess) -> str:
@@ -106,3 +108,24 @@ def test_a_client_walks_and_misses_nothing(advertisements: bool) -> None:
                 await each.close()
 
     run(main())
+
+
+def check_walk(walked: Walk) -> None:
+    assert walked.missed == []
+    assert walked.got == sorted(set(walked.got)), "twice, or out of order"
+    assert walked.queued > 0, "nothing was under way when the client moved"
+    assert walked.published - walked.excused > 50
+
+
+def test_a_walk_through_processes_of_which_one_is_killed(tmp_path: Path) -> None:
+    check_walk(walk(tmp_path, moves=4, kill_after=frozenset({2}), seed=3))
+
+
+@pytest.mark.slow
+def test_twenty_moves_with_brokers_killed_between(tmp_path: Path) -> None:
+    walked = walk(tmp_path, moves=20, kill_after=frozenset({4, 8, 12, 16}), seed=4)
+    print(
+        f"published {walked.published}, excused {walked.excused}, queued {walked.queued}, "
+        f"missed {len(walked.missed)}"
+    )
+    check_walk(walked)
