@@ -241,8 +241,9 @@ class Client:
         travel = self._talk.moving()
         self._moving = True
         try:
-            self._leave()
             travel.leave()
+            self._leave()
+            travel.leave()  # once more: the end of the talk is not that of the travel
             token, tls = self._secrets
             self._begin(_stream_to(address, tls, self._timeout), travel)
             self.ask("hello", **self._talk.hello(None, token))
@@ -453,8 +454,9 @@ class AsyncClient:
         travel = self._talk.moving()
         self._moving = True
         try:
-            await self._leave()
             travel.leave()
+            await self._leave()
+            travel.leave()  # once more: the end of the talk is not that of the travel
             token, tls = self._secrets
             self._begin(*await _streams_to(address, tls), travel)
             await self.ask("hello", **self._talk.hello(None, token))

@@ -38,6 +38,7 @@ class Travel:
         self._held: dict[tuple[str, str], None] = {}
         self._outbox: list[bytes] = []
         self._news: dict[str, Any] | None = None
+        self._is_away = True
         self._lock = threading.Lock()
         self._seen: set[str] = set()
         self._order: deque[str] = deque()
@@ -62,10 +63,12 @@ class Travel:
         """Go away: what is published from now on waits."""
         with self._lock:
             self.settled, self._news = Future(), None
+            self._is_away = True
 
     def welcomed(self, answer: dict[str, Any]) -> None:
         """Be at a broker."""
         self.epoch, self.broker = answer["epoch"], answer["broker"]
+        self._is_away = False
 
     def hold(self, op: str, fields: dict[str, Any]) -> None:
         """Note what a broker granted."""
@@ -103,7 +106,10 @@ class Travel:
 
     def settle(self, news: dict[str, Any]) -> None:
         """Be told that what waits may go out; ``drain`` has it."""
-        self._news = {"missed": news.get("missed", 0), "without": news.get("without")}
+        with self._lock:
+            # A broker that was told good bye reads nothing any more.
+            if not self._is_away:
+                self._news = {"missed": news.get("missed", 0), "without": news.get("without")}
 
     def drain(self) -> bytes:
         """Return what waits and may go out; when there is no more the stay is settled."""

@@ -76,7 +76,10 @@ class Walker:
             if found is not None:
                 self.got.append(found["i"])
 
-    def move(self, broker: BrokerProcess, *, settle: bool = True) -> None:
+    def move(self, broker: BrokerProcess, *, away: float = 0, settle: bool = True) -> None:
+        if away:
+            self.client.close()
+            time.sleep(away)
         self.client.move(f"127.0.0.1:{broker.port}")
         if settle:
             assert self.client.wait_settled(PATIENCE) == {"missed": 0, "without": None}
@@ -100,8 +103,9 @@ def walk(folder: Path, moves: int, kill_after: frozenset[int], seed: int) -> Wal
         for turn in range(1, moves + 1):
             at = draw.choice([each for each in brokers if each is not at])
             last = turn == moves or turn in kill_after
-            walker.move(at, settle=last or draw.random() < 0.7)
-            time.sleep(draw.choice([0, 0.05, 0.2]))
+            settle = last or draw.random() < 0.7
+            walker.move(at, away=draw.choice([0, 0.05, 0.2]), settle=settle)
+            time.sleep(draw.choice([0, 0.05, 0.2, 0.4]))
             if turn not in kill_after:
                 continue
             walker.read_past(load.published[-1])
