@@ -239,7 +239,7 @@ class Client:
         waits where it was, and the client may move again. Nobody else may call meanwhile.
         """
         travel = self._talk.moving()
-        self._moving = True
+        self._moving, self._closing = True, False
         try:
             travel.leave()
             self._leave()
@@ -452,7 +452,7 @@ class AsyncClient:
     async def move(self, address: str) -> None:
         """Leave the broker and go on at another one; as ``Client.move``."""
         travel = self._talk.moving()
-        self._moving = True
+        self._moving, self._closing = True, False
         try:
             travel.leave()
             await self._leave()

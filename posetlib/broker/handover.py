@@ -141,5 +141,3 @@ def read_texts(data: Mapping[str, Any], field: str) -> tuple[Filter, ...]:
         return tuple(map(filter_of, texts))
     except (ValueError, RecursionError) as wrong:
         raise RefusedError("filter", f"{field!r} has no filter: {wrong}") from None
-
-

@@ -60,7 +60,11 @@ class Metrics(Collector):
             ("connections_open", "Connections that are open", len(broker.connections)),
             ("neighbours", "Neighbours that are linked", len(links)),
             ("clients_absent", "Clients with a name that are away", sessions.absent),
-            ("sessions", "Sessions of clients that move", 0 if broker.moves is None else broker.moves.count),
+            (
+                "sessions",
+                "Sessions of clients that move",
+                0 if broker.moves is None else broker.moves.count,
+            ),
             (
                 "sessions_unsettled",
                 "Sessions that the last broker of their client has not handed over",

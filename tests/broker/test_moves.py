@@ -30,7 +30,6 @@ from .running import (
 from .walking import Walk, walk
 
 
-
 def address_of(broker: Broker | BrokerProcess) -> str:
     return f"127.0.0.1:{broker.port}"
 
@@ -66,7 +65,9 @@ def test_a_client_walks_and_misses_nothing(advertisements: bool) -> None:
         options = RouterOptions(advertisements=advertisements)
         async with line_of_brokers(router=options) as brokers:
             draw = random.Random(1)
-            publishers = [await connect_async(address_of(each)) for each in (brokers[0], brokers[2])]
+            publishers = [
+                await connect_async(address_of(each)) for each in (brokers[0], brokers[2])
+            ]
             walker = await connect_async(address_of(brokers[0]), session="walker")
             await walker.subscribe("exists i")
             if advertisements:
