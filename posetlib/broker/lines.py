@@ -97,7 +97,8 @@ def decode_notifications(
 ) -> list[dict[str, Any]] | None:
     """Return the notifications of lines that have one each, and nothing else but a mark.
 
-    ``marked``: whether each has a mark, or none has. None if one of them is anything else: ``decode`` says what. The depth is not looked at.
+    ``marked``: whether each has a mark, or none has. None if one of them is anything else:
+    ``decode`` says what. The depth is not looked at.
 
     >>> decode_notifications([b'{"op": "publish", "n": {"x": 5}}'])
     [{'x': 5}]

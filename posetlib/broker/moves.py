@@ -118,10 +118,8 @@ class Moves:
 
     def _start(self, session: Session, source: str) -> list[Action]:
         """Open a session, and ask the last broker of its client for the one before."""
-        assert session.name is not None and session.epoch is not None
         journey = Journey(
-            session.name,
-            session.epoch,
+            *session.stay,
             source,
             tuple(session.filters("subscribe")),
             tuple(session.filters("advertise")),
@@ -195,7 +193,7 @@ class Moves:
             # Later than every stay that the same name ever had anywhere.
             epoch = max(time.time_ns() // 1_000_000, self._newest.get(name, -1) + 1)
             self._newest[name] = epoch
-            stay = self.station.attach(name, epoch)
+            self.station.attach(name, epoch)
             session = self._sessions[name, epoch]
             self._write(session, None, settled=True)
             self._take(session, connection)
@@ -230,9 +228,8 @@ class Moves:
             )
         if update.advertise and not settings.router.advertisements:
             raise RefusedError("option", "this network works without advertisements", fatal=True)
-        assert session.name is not None and session.epoch is not None
-        key = session.name, session.epoch
-        self._sessions[key] = session
+        name, epoch = session.stay
+        self._sessions[name, epoch] = session
         session.held = dict.fromkeys(
             [("subscribe", each) for each in update.subscribe]
             + [("advertise", each) for each in update.advertise]
@@ -240,9 +237,9 @@ class Moves:
         try:
             actions = self._start(session, last)
         except ValueError as error:
-            self.station.detach(*key)
+            self.station.detach(name, epoch)
             raise RefusedError("option", str(error), fatal=True) from None
-        self._newest[session.name] = session.epoch
+        self._newest[name] = epoch
         self._write(session, last, settled=False)
         session.held.clear()
         try:
@@ -255,16 +252,16 @@ class Moves:
 
     def _take(self, session: Session, connection: Connection) -> None:
         """Let a connection have a session, in the place of an older one that may have died."""
-        assert session.name is not None
+        name, _ = session.stay
         self._left.pop(session, None)
-        for each in (session, self._connected.get(session.name)):
+        for each in (session, self._connected.get(name)):
             older = None if each is None else each.connection
             if each is not None and older is not None:
                 self._broker.flush()
                 older.end("replaced", f"the session {session.name!r} connected once more")
                 self._left.pop(session, None)
         session.connection = connection
-        self._connected[session.name] = session
+        self._connected[name] = session
 
     def _welcome(self, session: Session) -> dict[str, Any]:
         return {"session": session.name, "epoch": session.epoch}
@@ -273,13 +270,12 @@ class Moves:
         """Let a client go: what comes for it waits, until it comes back or is asked for."""
         if session.connection is not connection:
             return  # another connection took its place, or the session went on
-        assert session.name is not None and session.epoch is not None
         session.connection = None
         self._connected.pop(session.name, None)
         if session in self._forgotten:
-            self.do(self.station.detach(session.name, session.epoch))
+            self._give_up(session)
             return
-        self.do(self.station.leave(session.name, session.epoch))
+        self.do(self.station.leave(*session.stay))
         self._left[session] = time.monotonic()
         if len(self._left) > self._broker.settings.limits.absent:
             self._give_up(next(iter(self._left)))
@@ -295,8 +291,7 @@ class Moves:
         self._forgotten.discard(session)
 
     def _give_up(self, session: Session) -> None:
-        assert session.epoch is not None
-        self.do(self.station.detach(session.name, session.epoch))
+        self.do(self.station.detach(*session.stay))
         self._missed.pop(session, None)
 
     def _closing(self, stay: Stay) -> None:
@@ -324,11 +319,9 @@ class Moves:
     def _write(self, session: Session, source: str | None, *, settled: bool) -> None:
         if self._state is None:
             return
-        assert session.key is not None and session.name is not None and session.epoch is not None
+        assert session.key is not None
         try:
-            self._state.write_stay(
-                StayRow(session.key, session.name, session.epoch, source, settled)
-            )
+            self._state.write_stay(StayRow(session.key, *session.stay, source, settled))
         except StateFileError as error:
             _log.error("%s", error)
 
@@ -522,7 +515,7 @@ class Moves:
 
     def _missed_of(self, client: str, epoch: int) -> int | None:
         for session in list(self._missed):
-            if (session.name, session.epoch) == (client, epoch):
+            if session.stay == (client, epoch):
                 return self._missed.pop(session)
         return None
 
@@ -556,9 +549,8 @@ class Moves:
         for session, until in list(self._patience.items()):
             if until <= now:
                 del self._patience[session]
-                assert session.epoch is not None
                 _log.warning("the session %r goes on without its last broker", session.name)
-                self.do(self.station.go_on_without(session.name, session.epoch))
+                self.do(self.station.go_on_without(*session.stay))
         before = time.monotonic() - self._broker.settings.keep
         for session, left in list(self._left.items()):
             if left > before:

@@ -45,6 +45,13 @@ class Session:
         """What the state file has it by; no name has the end of a line in it."""
         return self.name if self.epoch is None else f"{self.name}\n{self.epoch}"
 
+    @property
+    def stay(self) -> tuple[str, int]:
+        """Name and epoch, of a client that moves."""
+        assert self.name is not None
+        assert self.epoch is not None
+        return self.name, self.epoch
+
     def filters(self, kind: str) -> list[Filter]:
         """Return the filters of one kind, in order."""
         return [each for of, each in self.held if of == kind]

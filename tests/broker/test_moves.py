@@ -56,7 +56,7 @@ async def publish_at_a_rate(client: AsyncClient, who: str, published: list[int])
 
 async def read_into(client: AsyncClient, found: list[dict[str, Any]]) -> None:
     async for notification in client:
-        found.append(notification)
+        found.append(notification)  # noqa: PERF401 - the test looks at it meanwhile
 
 
 @pytest.mark.parametrize("advertisements", [False, True])
@@ -249,21 +249,23 @@ def test_what_a_mover_publishes_waits_until_it_is_settled() -> None:
 
     async def main() -> None:
         options = RouterOptions(advertisements=True)
-        async with line_of_brokers(router=options) as (a, m, b):
-            async with await connect_async(address_of(m)) as reader:
-                await reader.subscribe("exists i")
-                mover = await connect_async(address_of(a), session="mover")
-                await mover.advertise("exists i")
-                await until(lambda: len(a.router.table), "the subscription has come to a")
-                numbers = iter(range(1_000))
-                for broker in (b, a, m, b):
-                    await mover.publish(*({"i": next(numbers)} for _ in range(5)))
-                    await mover.move(address_of(broker))
-                    await mover.publish(*({"i": next(numbers)} for _ in range(5)))
-                await mover.wait_settled(PATIENCE)
-                found = aiter(reader)
-                assert [(await anext(found))["i"] for _ in range(40)] == list(range(40))
-                await mover.close()
+        async with (
+            line_of_brokers(router=options) as (a, m, b),
+            await connect_async(address_of(m)) as reader,
+        ):
+            await reader.subscribe("exists i")
+            mover = await connect_async(address_of(a), session="mover")
+            await mover.advertise("exists i")
+            await until(lambda: len(a.router.table), "the subscription has come to a")
+            numbers = iter(range(1_000))
+            for broker in (b, a, m, b):
+                await mover.publish(*({"i": next(numbers)} for _ in range(5)))
+                await mover.move(address_of(broker))
+                await mover.publish(*({"i": next(numbers)} for _ in range(5)))
+            await mover.wait_settled(PATIENCE)
+            found = aiter(reader)
+            assert [(await anext(found))["i"] for _ in range(40)] == list(range(40))
+            await mover.close()
 
     run(main())
 
@@ -271,7 +273,7 @@ def test_what_a_mover_publishes_waits_until_it_is_settled() -> None:
 def test_a_session_waits_and_has_room_for_so_much() -> None:
     async def main() -> None:
         limits = Limits(queue=2_000)
-        async with line_of_brokers(limits=limits) as (a, m, b):
+        async with line_of_brokers(limits=limits) as (a, _, b):
             walker = await connect_async(address_of(a), session="walker")
             await walker.subscribe("exists i")
             await walker._leave()
