@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 import random
 import threading
 from collections.abc import AsyncIterator, Iterator
@@ -372,3 +373,27 @@ def test_the_client_with_threads_moves_and_stays_usable_when_refused() -> None:
             walker.wait_settled(PATIENCE)
             publisher.publish({"i": 1}, {"j": 2})
             assert walker.get(PATIENCE) == {"j": 2}
+
+
+def test_a_client_that_moves_drops_what_it_has_seen() -> None:
+    """The broker before may have delivered what the next one is handed."""
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        hello = json.loads(await reader.readline())
+        welcome = {"op": "welcome", "id": hello["id"], "epoch": 1, "broker": "fake"}
+        lines = [welcome, {"op": "settled", "epoch": 1}]
+        lines += [{"op": "publish", "n": {"i": i}, "mark": f"mark {i}"} for i in (1, 2, 1, 2, 3)]
+        writer.writelines(json.dumps(each).encode() + b"\n" for each in lines)
+        await reader.readline()
+        writer.close()
+
+    async def main() -> None:
+        server = await asyncio.start_server(serve, "127.0.0.1", 0)
+        port = server.sockets[0].getsockname()[1]
+        walker = await connect_async(f"127.0.0.1:{port}", session="walker")
+        found = aiter(walker)
+        assert [(await anext(found))["i"] for _ in range(3)] == [1, 2, 3]
+        await walker.close()
+        server.close()
+
+    run(main())
