@@ -153,7 +153,10 @@ class State:
             found = self._rows.execute(
                 "SELECT key, name, epoch, source, settled FROM stays ORDER BY name, epoch"
             ).fetchall()
-        return [StayRow(*each[:4], bool(each[4])) for each in found]
+        return [
+            StayRow(key, name, epoch, source, bool(settled))
+            for key, name, epoch, source, settled in found
+        ]
 
     def write_stay(self, stay: StayRow) -> None:
         """Put a stay in, or change what is known of it."""
