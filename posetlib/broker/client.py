@@ -21,6 +21,7 @@ from concurrent.futures import Future
 from contextlib import nullcontext, suppress
 from typing import Any, Final
 
+from posetlib.broker.travelling import Travel
 from posetlib.errors import BrokerError
 from posetlib.filters.filter import Filter
 
@@ -50,7 +51,9 @@ class _Talk:
     Both clients are this with their own way to wait.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, travel: Travel | None = None) -> None:
+        #: What the client carries from broker to broker, None if it does not move.
+        self.travel = travel
         self._ids = 0
         self._asked: dict[int, Future[dict[str, Any]]] = {}
         #: Why the talk is over, None while it is not.
@@ -70,7 +73,13 @@ class _Talk:
         data = json.loads(line)
         op = data["op"]
         if op == "publish":
-            return data["n"], b""
+            is_new = self.travel is None or self.travel.accept(data.get("mark"))
+            return (data["n"] if is_new else None), b""
+        if self.travel is not None and op == "settled":
+            self.travel.settle(data)
+            return None, self.travel.drain()
+        if self.travel is not None and op == "welcome":
+            self.travel.welcomed(data)
         if op == "ping":
             return None, _line("pong")
         answer = self._asked.pop(data.get("id", -1), None)
@@ -86,6 +95,31 @@ class _Talk:
             answer.set_result(data)
         return None, b""
 
+    def drain(self) -> bytes:
+        """Return what was published meanwhile and may be sent now."""
+        return b"" if self.travel is None else self.travel.drain()
+
+    def published(self, notifications: Iterable[Mapping[str, Any]]) -> bytes:
+        """Return what is to be sent for notifications now."""
+        data = _published(notifications)
+        return data if self.travel is None else self.travel.outgoing(data)
+
+    def granted(self, op: str, fields: dict[str, Any]) -> None:
+        """Note that the broker did what it was asked for."""
+        if self.travel is not None:
+            self.travel.hold(op, fields)
+
+    def hello(self, name: str | None, token: str | None) -> dict[str, Any]:
+        """Return the fields of the first line."""
+        who = {"client": name} if self.travel is None else self.travel.hello()
+        return {**who, "token": token, "version": 1}
+
+    def moving(self) -> Travel:
+        """Return what the client carries; ValueError if it does not move."""
+        if self.travel is None:
+            raise ValueError("only a client with a session moves: connect(address, session=NAME)")
+        return self.travel
+
     def tell_refused(self) -> None:
         """Raise BrokerError, once, if a publication was refused."""
         refused, self._refused = self._refused, None
@@ -99,6 +133,8 @@ class _Talk:
     def end(self, reason: str) -> None:
         """Let all who wait know that the connection is gone; what the broker said comes first."""
         self.over = self.why(reason)
+        if self.travel is not None:
+            self.travel.broken(self.over)
         for answer in list(self._asked.values()):
             if not answer.done():
                 answer.set_exception(self.over)
@@ -132,30 +168,44 @@ class Client:
     closed, and with a BrokerError when the connection breaks.
     """
 
-    def __init__(self, stream: socket.socket, timeout: float = _TIMEOUT) -> None:
-        self._stream = stream
+    def __init__(
+        self,
+        stream: socket.socket,
+        timeout: float = _TIMEOUT,
+        travel: Travel | None = None,
+        secrets: tuple[str | None, ssl.SSLContext | None] = (None, None),
+    ) -> None:
         self._timeout = timeout
-        self._talk = _Talk()
+        self._secrets = secrets
         self._sending = threading.Lock()
-        self._arrived: queue.SimpleQueue[dict[str, Any] | None] = queue.SimpleQueue()
-        self._closing = False
+        #: Notifications, and each talk that is over.
+        self._arrived: queue.SimpleQueue[dict[str, Any] | _Talk] = queue.SimpleQueue()
+        self._closing = self._moving = False
+        self._begin(stream, travel)
+
+    def _begin(self, stream: socket.socket, travel: Travel | None) -> None:
+        self._stream = stream
+        self._talk = _Talk(travel)
         self._reader = threading.Thread(target=self._read, name="posetlib-client", daemon=True)
         self._reader.start()
 
     def _read(self) -> None:
+        talk = self._talk
         try:
             with self._stream.makefile("rb") as lines:
                 for line in lines:
-                    notification, answer = self._talk.take(line)
+                    notification, answer = talk.take(line)
                     if notification is not None:
                         self._arrived.put(notification)
-                    if answer:
+                    while answer:
                         self._send(answer)
-            self._talk.end("the broker closed the connection")
-        except (OSError, ValueError) as error:
-            self._talk.end(f"the connection broke: {error}")
+                        answer = talk.drain()
+            talk.end("the broker closed the connection")
+        except (OSError, ValueError, BrokerError) as error:
+            talk.end(f"the connection broke: {error}")
         self._hang_up()
-        self._arrived.put(None)
+        if not self._moving:
+            self._arrived.put(talk)
 
     def _hang_up(self) -> None:
         with suppress(OSError):  # it is gone already
@@ -175,9 +225,46 @@ class Client:
             raise self._talk.over
         self._send(line)
         try:
-            return answer.result(self._timeout)
+            found = answer.result(self._timeout)
         except TimeoutError:
             raise self._talk.why("the broker does not answer") from None
+        self._talk.granted(op, fields)
+        return found
+
+    def move(self, address: str) -> None:
+        """Leave the broker and go on at another one, or at the same one again.
+
+        The client needs a ``session``. It takes along what it holds; what was published meanwhile
+        comes after it. BrokerError if the other one cannot be reached, or refuses: the session
+        waits where it was, and the client may move again. Nobody else may call meanwhile.
+        """
+        travel = self._talk.moving()
+        self._moving, self._closing = True, False
+        try:
+            travel.leave()
+            self._leave()
+            travel.leave()  # once more: the end of the talk is not that of the travel
+            token, tls = self._secrets
+            self._begin(_stream_to(address, tls, self._timeout), travel)
+            self.ask("hello", **self._talk.hello(None, token))
+        except BaseException:
+            self._hang_up()
+            self._reader.join(self._timeout)
+            self._talk.end("the client is at no broker")
+            self._arrived.put(self._talk)
+            raise
+        finally:
+            self._moving = False
+        if not self._reader.is_alive():
+            self._arrived.put(self._talk)  # it ended, and took this for a move
+
+    def wait_settled(self, timeout: float | None = None) -> dict[str, Any]:
+        """Wait until the last broker has handed over.
+
+        Returns how many notifications were ``missed`` because a queue was full, and ``without``:
+        the broker that did not hand over in time, if it was so. TimeoutError.
+        """
+        return self._talk.moving().settled.result(timeout)
 
     def subscribe(self, filter: str | Filter, ttl: float | None = None) -> None:
         """Ask for the notifications that a filter matches, for some seconds or for good."""
@@ -206,24 +293,32 @@ class Client:
         JSON does not have.
         """
         self._talk.tell_refused()
-        self._send(_published(notifications))
+        self._send(self._talk.published(notifications))
 
     def get(self, timeout: float | None = None) -> dict[str, Any] | None:
         """Return the next notification, None if none came in time; BrokerError at the end."""
         try:
             found = self._arrived.get(timeout=timeout)
+            while isinstance(found, _Talk) and self._went_on(found):
+                found = self._arrived.get(timeout=timeout)
         except queue.Empty:
             return None
-        if found is None:
-            self._arrived.put(None)  # for the next call, too
+        if isinstance(found, _Talk):
+            self._arrived.put(found)  # for the next call, too
             raise self._talk.why("the client was closed")
         return found
+
+    def _went_on(self, talk: _Talk) -> bool:
+        """Return whether the client moved since a talk was over."""
+        return talk is not self._talk
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
         while True:
             found = self._arrived.get()
-            if found is None:
-                self._arrived.put(None)
+            if isinstance(found, _Talk):
+                if self._went_on(found):
+                    continue
+                self._arrived.put(found)
                 if self._closing or self._talk.over is None:
                     return
                 raise self._talk.over
@@ -235,6 +330,10 @@ class Client:
         BrokerError if it refused some of that.
         """
         self._closing = True
+        self._leave()
+        self._talk.tell_refused()
+
+    def _leave(self) -> None:
         with suppress(BrokerError):  # it is gone already
             if self._talk.over is None:
                 self._send(_line("bye"))
@@ -242,7 +341,6 @@ class Client:
         self._hang_up()
         self._reader.join(self._timeout)
         self._stream.close()
-        self._talk.tell_refused()
 
     def __enter__(self) -> Client:
         return self
@@ -259,11 +357,30 @@ def connect(
     token: str | None = None,
     tls: ssl.SSLContext | None = None,
     timeout: float = _TIMEOUT,
+    session: str | None = None,
 ) -> Client:
     """Return a client; with a name the broker remembers what it holds while it is away.
 
-    ``timeout``: the seconds that the broker has for an answer.
+    With the name of a ``session`` instead, it may ``move`` to another broker, and what is published
+    while it is away waits. ``timeout``: the seconds that the broker has for an answer.
     """
+    travel = _travel(name, session)
+    client = Client(_stream_to(address, tls, timeout), timeout, travel, (token, tls))
+    try:
+        client.ask("hello", **client._talk.hello(name, token))
+    except BaseException:
+        client.close()
+        raise
+    return client
+
+
+def _travel(name: str | None, session: str | None) -> Travel | None:
+    if name is not None and session is not None:
+        raise ValueError("a client has a name or a session, not both")
+    return None if session is None else Travel(session)
+
+
+def _stream_to(address: str, tls: ssl.SSLContext | None, timeout: float) -> socket.socket:
     host, port = read_address(address)
     try:
         stream = socket.create_connection((host, port), timeout)
@@ -273,13 +390,7 @@ def connect(
     except OSError as error:
         raise BrokerError(f"no broker answers at {address}: {error}") from None
     stream.settimeout(None)
-    client = Client(stream, timeout)
-    try:
-        client.ask("hello", client=name, token=token, version=1)
-    except BaseException:
-        client.close()
-        raise
-    return client
+    return stream
 
 
 class AsyncClient:
@@ -290,13 +401,21 @@ class AsyncClient:
         reader: asyncio.StreamReader,
         writer: asyncio.StreamWriter,
         timeout: float = _TIMEOUT,
+        travel: Travel | None = None,
+        secrets: tuple[str | None, ssl.SSLContext | None] = (None, None),
     ) -> None:
-        self._writer = writer
         self._timeout = timeout
-        self._talk = _Talk()
+        self._secrets = secrets
         self._arrived: deque[dict[str, Any]] = deque()
         self._news = asyncio.Event()
-        self._closing = False
+        self._closing = self._moving = False
+        self._begin(reader, writer, travel)
+
+    def _begin(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, travel: Travel | None
+    ) -> None:
+        self._writer = writer
+        self._talk = _Talk(travel)
         self._reading = asyncio.create_task(self._read(reader))
 
     async def _read(self, reader: asyncio.StreamReader) -> None:
@@ -307,8 +426,9 @@ class AsyncClient:
                 if notification is not None:
                     self._arrived.append(notification)
                     self._news.set()
-                if answer:
+                while answer:
                     self._writer.write(answer)
+                    answer = self._talk.drain()
         except (OSError, ValueError) as error:
             reason = f"the connection broke: {error}"
         finally:
@@ -323,9 +443,35 @@ class AsyncClient:
             raise self._talk.over
         self._writer.write(line)
         try:
-            return await asyncio.wait_for(asyncio.wrap_future(answer), self._timeout)
+            found = await asyncio.wait_for(asyncio.wrap_future(answer), self._timeout)
         except TimeoutError:
             raise self._talk.why("the broker does not answer") from None
+        self._talk.granted(op, fields)
+        return found
+
+    async def move(self, address: str) -> None:
+        """Leave the broker and go on at another one; as ``Client.move``."""
+        travel = self._talk.moving()
+        self._moving, self._closing = True, False
+        try:
+            travel.leave()
+            await self._leave()
+            travel.leave()  # once more: the end of the talk is not that of the travel
+            token, tls = self._secrets
+            self._begin(*await _streams_to(address, tls), travel)
+            await self.ask("hello", **self._talk.hello(None, token))
+        except BaseException:
+            self._reading.cancel()
+            self._talk.end("the client is at no broker")
+            raise
+        finally:
+            self._moving = False
+            self._news.set()
+
+    async def wait_settled(self, timeout: float | None = None) -> dict[str, Any]:
+        """Wait until the last broker has handed over; as ``Client.wait_settled``."""
+        settled = asyncio.wrap_future(self._talk.moving().settled)
+        return await asyncio.wait_for(asyncio.shield(settled), timeout)
 
     async def subscribe(self, filter: str | Filter, ttl: float | None = None) -> None:
         """Ask for the notifications that a filter matches, for some seconds or for good."""
@@ -355,14 +501,14 @@ class AsyncClient:
         self._talk.tell_refused()
         if self._talk.over is not None:
             raise self._talk.over
-        self._writer.write(_published(notifications))
+        self._writer.write(self._talk.published(notifications))
         await self._writer.drain()
 
     async def __aiter__(self) -> AsyncIterator[dict[str, Any]]:
         while True:
             while self._arrived:
                 yield self._arrived.popleft()
-            if self._talk.over is not None:
+            if self._talk.over is not None and not self._moving:
                 if self._closing:
                     return
                 raise self._talk.over
@@ -375,13 +521,16 @@ class AsyncClient:
         BrokerError if it refused some of that.
         """
         self._closing = True
+        await self._leave()
+        self._talk.tell_refused()
+
+    async def _leave(self) -> None:
         if self._talk.over is None:
             self._writer.write(_line("bye"))
             await asyncio.wait([self._reading], timeout=self._timeout)
         self._reading.cancel()
         self._writer.close()
         await asyncio.wait([self._reading])
-        self._talk.tell_refused()
 
     async def __aenter__(self) -> AsyncClient:
         return self
@@ -397,17 +546,24 @@ async def connect_async(
     token: str | None = None,
     tls: ssl.SSLContext | None = None,
     timeout: float = _TIMEOUT,
+    session: str | None = None,
 ) -> AsyncClient:
     """Return a client for asyncio; as ``connect``."""
-    host, port = read_address(address)
+    travel = _travel(name, session)
+    client = AsyncClient(*await _streams_to(address, tls), timeout, travel, (token, tls))
     try:
-        streams = await asyncio.open_connection(host, port, ssl=tls, limit=1 << 22)
-    except OSError as error:
-        raise BrokerError(f"no broker answers at {address}: {error}") from None
-    client = AsyncClient(*streams, timeout)
-    try:
-        await client.ask("hello", client=name, token=token, version=1)
+        await client.ask("hello", **client._talk.hello(name, token))
     except BaseException:
         await client.close()
         raise
     return client
+
+
+async def _streams_to(
+    address: str, tls: ssl.SSLContext | None
+) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    host, port = read_address(address)
+    try:
+        return await asyncio.open_connection(host, port, ssl=tls, limit=1 << 22)
+    except OSError as error:
+        raise BrokerError(f"no broker answers at {address}: {error}") from None

@@ -21,8 +21,10 @@ from posetlib.broker.roles import Talk, check_version, id_of
 
 if TYPE_CHECKING:
     from posetlib.broker.connection import Connection
+    from posetlib.broker.moves import Arrival
     from posetlib.broker.server import Broker
     from posetlib.broker.sessions import Session
+    from posetlib.routing.mobility import Action
 
 __all__ = ["Client", "Newcomer"]
 
@@ -47,7 +49,8 @@ class Newcomer(Talk):
             except RefusedError:
                 said_hello = False
             if not said_hello:
-                connection.role = Client(self.broker, connection, None)
+                session = self.broker.sessions.enter(None, connection)
+                connection.role = Client(self.broker, session)
                 connection.role.lines(connection, lines, flat=flat)
                 return
         self._one_by_one(connection, lines)
@@ -68,18 +71,41 @@ class Newcomer(Talk):
                 raise
             return
         name = read_name(data, "client")
-        role = connection.role = Client(self.broker, connection, name)
+        if data.get("session") is None:
+            session = self.broker.sessions.enter(name, connection)
+            about: dict[str, Any] = {"client": name}
+            actions: list[Action] = []
+        else:
+            session, about, actions = self._moved(connection, data)
+        connection.role = Client(self.broker, session)
         self.broker.post(
             connection,
             message(
                 "welcome",
                 version=VERSION,
                 broker=self.broker.name,
-                client=name,
-                held=len(role.source.held),
+                held=len(session.held),
                 id=id_of(data),
+                **about,
             ),
         )
+        if self.broker.moves is not None:
+            self.broker.moves.do(actions)
+
+    def _moved(self, connection: Connection, data: dict[str, Any]) -> Arrival:
+        if self.broker.moves is None:
+            raise RefusedError(
+                "option",
+                "clients of this network do not move: all its brokers need --moves",
+                fatal=True,
+            )
+        if data.get("client") is not None:
+            raise RefusedError("field", "a hello has 'client' or 'session', not both", fatal=True)
+        try:
+            return self.broker.moves.enter(connection, data)
+        except RefusedError as refusal:
+            refusal.fatal = True  # there is no session that it could go on with
+            raise
 
     def gone(self, connection: Connection) -> None:
         """Do nothing: nobody knew of it yet."""
@@ -96,13 +122,15 @@ class Client(Talk):
 
     source: Session
 
-    def __init__(self, broker: Broker, connection: Connection, name: str | None) -> None:
+    def __init__(self, broker: Broker, session: Session) -> None:
         super().__init__(broker)
-        self.source = broker.sessions.enter(name, connection)
+        self.source = session
+        #: Where its session is one of a client that moves, None otherwise.
+        self._moves = None if session.epoch is None else broker.moves
 
     def gone(self, connection: Connection) -> None:
         """Let the session go, or wait for the client to return."""
-        self.broker.sessions.leave(self.source, connection)
+        (self._moves or self.broker.sessions).leave(self.source, connection)
 
     def act(self, connection: Connection, op: object, data: dict[str, Any]) -> None:
         """Do what a client asks for, and confirm it if it gave an id."""
@@ -130,10 +158,18 @@ class Client(Talk):
     def _hold(self, kind: str, data: dict[str, Any]) -> None:
         if kind == "advertise":
             self._check_advertisements()
-        ttl = read_ttl(data)
+        ttl = self._ttl(data)
         self.broker.sessions.hold(self.source, kind, read_filter(data), ttl)
         if ttl is not None:
             self.broker.watch_leases()
+
+    def _ttl(self, data: dict[str, Any]) -> float | None:
+        ttl = read_ttl(data)
+        if self._moves is not None:
+            if ttl is not None:
+                raise RefusedError("option", "a client that moves holds its filters without 'ttl'")
+            self._moves.remember(self.source)
+        return ttl
 
     def _unsubscribe(self, data: dict[str, Any]) -> None:
         self.broker.sessions.release(self.source, "subscribe", read_filter(data))
@@ -150,7 +186,7 @@ class Client(Talk):
         self.broker.sessions.release(self.source, "advertise", read_filter(data))
 
     def _replace(self, data: dict[str, Any]) -> None:
-        ttl = read_ttl(data)
+        ttl = self._ttl(data)
         old, new = read_filter(data, "old"), read_filter(data)
         self.broker.sessions.replace(self.source, old, new, ttl)
         if ttl is not None:
@@ -161,7 +197,7 @@ class Client(Talk):
         self.broker.publish(self.source, [encode({"op": "publish", "n": found})], [found])
 
     def _forget(self, _data: dict[str, Any]) -> None:
-        self.broker.sessions.forget(self.source)
+        (self._moves or self.broker.sessions).forget(self.source)
 
     def _list(self, data: dict[str, Any]) -> dict[str, Any]:
         if id_of(data) is None:

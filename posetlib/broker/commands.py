@@ -117,6 +117,9 @@ def _add_serve(command: argparse.ArgumentParser) -> None:
     router = command.add_argument_group("routing; the same algorithm in the whole network")
     router.add_argument("--table", choices=("fp", "nrf"), default="fp")
     router.add_argument("--advertisements", action="store_true")
+    router.add_argument(
+        "--moves", action="store_true", help="clients may move from broker to broker"
+    )
     router.add_argument("--merging", choices=("perfect", "imperfect"))
     router.add_argument("--forwards", choices=("exact", "approximate"), default="exact")
     router.add_argument("--master", metavar="NAME", help="the neighbour that gets everything")
@@ -125,6 +128,7 @@ def _add_serve(command: argparse.ArgumentParser) -> None:
     for option, about in (
         ("keepalive", "ask after so much silence; give up after twice as much"),
         ("keep", "remember a named client that is away"),
+        ("handover", "for the last broker of a client that moved here"),
         ("drain", "for the end, to send what was accepted"),
         ("retry-first", "before a neighbour is called again"),
         ("retry-most", "the same, when it has failed for long"),
@@ -239,8 +243,10 @@ def _settings(options: argparse.Namespace) -> Settings:
                 if hasattr(options, f"max_{each.name}")
             }
         ),
+        moves=options.moves,
         keepalive=options.keepalive,
         keep=options.keep,
+        handover=options.handover,
         drain=options.drain,
         retry_first=options.retry_first,
         retry_most=options.retry_most,

@@ -9,7 +9,16 @@ import msgspec
 
 from posetlib.errors import MessageError
 
-__all__ = ["TOO_LONG", "LineReader", "decode", "decode_notifications", "depth_of", "encode"]
+__all__ = [
+    "TOO_LONG",
+    "LineReader",
+    "decode",
+    "decode_marked",
+    "decode_notifications",
+    "depth_of",
+    "encode",
+    "with_mark",
+]
 
 #: Stands for a line that was longer than allowed; known by identity, whatever its bytes are.
 TOO_LONG: Final = b"\x00 a line that was too long"
@@ -74,22 +83,49 @@ class _Notification(msgspec.Struct, forbid_unknown_fields=True, gc=False):
     n: dict[str, Any]
 
 
+class _MarkedNotification(_Notification, forbid_unknown_fields=True, gc=False):
+    mark: str
+
+
 _decode_any: Final = msgspec.json.Decoder().decode
 _decode_notification: Final = msgspec.json.Decoder(_Notification).decode
+_decode_marked: Final = msgspec.json.Decoder(_MarkedNotification).decode
 
 
-def decode_notifications(lines: list[bytes]) -> list[dict[str, Any]] | None:
-    """Return the notifications of lines that have one each, and nothing else.
+def decode_notifications(
+    lines: list[bytes], *, marked: bool = False
+) -> list[dict[str, Any]] | None:
+    """Return the notifications of lines that have one each, and nothing else but a mark.
 
-    None if one of them is anything else: ``decode`` says what. The depth is not looked at.
+    ``marked``: whether each has a mark, or none has. None if one of them is anything else:
+    ``decode`` says what. The depth is not looked at.
 
     >>> decode_notifications([b'{"op": "publish", "n": {"x": 5}}'])
     [{'x': 5}]
     """
+    decode_one = _decode_marked if marked else _decode_notification
     try:
-        return [_decode_notification(line).n for line in lines]
+        return [decode_one(line).n for line in lines]
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
+
+
+def with_mark(line: bytes, mark: str) -> bytes:
+    """Return the line of a notification with a mark, by which it is known everywhere.
+
+    >>> with_mark(b'{"op": "publish", "n": {"x": 5}}', "f00 1")
+    b'{"op": "publish", "n": {"x": 5},"mark":"f00 1"}'
+    """
+    return b'%b,"mark":"%b"}' % (line.rstrip()[:-1], mark.encode())
+
+
+def decode_marked(line: bytes) -> tuple[str, dict[str, Any]]:
+    """Return mark and notification of a line that ``with_mark`` wrote; MessageError if not so."""
+    try:
+        found = _decode_marked(line)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise MessageError(f"no notification with a mark: {error}") from None
+    return found.mark, found.n
 
 
 def decode(line: bytes, depth: int) -> dict[str, Any]:

@@ -7,11 +7,13 @@ import logging
 import random
 import ssl
 import uuid
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Hashable, Iterator
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
 from posetlib.broker.connection import Connection
+from posetlib.broker.handover import BYTES_PER_LINE, OPS, lines_of
+from posetlib.broker.lines import encode
 from posetlib.broker.protocol import PING, VERSION, RefusedError, filter_of, message, read_name
 from posetlib.broker.roles import Talk, check_version
 from posetlib.broker.settings import RESERVED_NAMES
@@ -25,8 +27,6 @@ if TYPE_CHECKING:
 __all__ = ["Links"]
 
 _log: Final = logging.getLogger(__name__)
-# A greater update travels as several lines, of about so many bytes of filters each.
-_BYTES_PER_LINE: Final = 32_768
 
 
 class Link(Talk):
@@ -38,6 +38,7 @@ class Link(Talk):
         self, broker: Broker, connection: Connection, name: str, peer: str, *, called: bool
     ) -> None:
         super().__init__(broker)
+        self.marked = broker.settings.moves
         self.connection = connection
         #: The name of the neighbour at this broker.
         self.source = name
@@ -65,6 +66,13 @@ class Link(Talk):
         if op == "error":
             _log.warning("the neighbour %s says: %s", self.source, data.get("text"))
             return
+        if op in OPS and self.broker.moves is not None:
+            parts, self._parts = self._parts, {}
+            try:
+                self.broker.moves.receive(self.source, data, parts)
+            except (MessageError, ValueError) as error:
+                raise RefusedError("update", str(error)) from None
+            return
         if op != "update":
             raise RefusedError("op", f"a neighbour sends no {op!r}")
         for part, texts in data.items():
@@ -80,6 +88,15 @@ class Link(Talk):
             self.broker.post_updates(self.broker.router.receive(update, self.source))
         except (MessageError, ValueError) as error:
             raise RefusedError("update", str(error)) from None
+
+    def line_of(self, line: bytes, data: dict[str, Any]) -> bytes:
+        """Return what is sent on for a publication, with its mark if it has to have one."""
+        if not self.marked:
+            return super().line_of(line, data)
+        if not isinstance(data.get("mark"), str):
+            raise RefusedError("field", "where clients move, a neighbour sends 'mark' with 'n'")
+        fields = ("op", "n", "mark")
+        return line if len(data) == 3 else encode({each: data[each] for each in fields})
 
     def refuse(
         self, connection: Connection, refusal: RefusedError, data: dict[str, Any] | None
@@ -196,6 +213,8 @@ class Links:
             identity=self.identity,
             algorithm=options.algorithm,
             advertisements=options.advertisements,
+            # Left out if not: older brokers have never heard of it.
+            moves=self._broker.settings.moves or None,
             **fields,
         )
 
@@ -212,12 +231,13 @@ class Links:
         for option, own in (
             ("algorithm", options.algorithm),
             ("advertisements", options.advertisements),
+            ("moves", self._broker.settings.moves),
         ):
-            if data.get(option) != own:
+            if data.get(option, False) != own:
                 raise RefusedError(
                     "options",
                     f"all brokers of a network need the same --{option}: {name} has "
-                    f"{data.get(option)}, {self._broker.name} has {own}",
+                    f"{data.get(option, False)}, {self._broker.name} has {own}",
                     fatal=True,
                 )
         return name, peer
@@ -244,12 +264,14 @@ class Links:
         connection.role = link
         connection.queue_limit = limits.link_queue
         # A filter's canonical text may be longer than what its client wrote.
-        connection.reader.limit = 2 * limits.line + _BYTES_PER_LINE
+        connection.reader.limit = 2 * limits.line + BYTES_PER_LINE
         self._by_name[link.source] = link
         _log.info("linked to %s at %s", link.source, connection.peer)
         broker.post_updates(broker.router.add_neighbour(link.source))
         if link.source == broker.settings.router.master:
             broker.post_updates(broker.router.set_master(link.source))
+        if broker.moves is not None:
+            broker.moves.linked(link.source)
 
     def drop(self, link: Link) -> None:
         """Forget a neighbour and all that it sent, and tell the others."""
@@ -263,6 +285,8 @@ class Links:
         if link.source == broker.router.options["master"]:
             broker.post_updates(broker.router.set_master(None))
         broker.post_updates(broker.router.drop_neighbour(link.source))
+        if broker.moves is not None:
+            broker.moves.unlinked(link.source)
 
     def post(self, update: Update) -> None:
         """Send an update to the neighbour that it is for, if it is there."""
@@ -344,26 +368,3 @@ class Links:
         finally:
             if not answer.done() or answer.cancelled() or answer.exception() is not None:
                 connection.end()
-
-
-def lines_of(update: Update) -> Iterator[bytes]:
-    """Yield an update as one line or several; the last one says that it is all there.
-
-    >>> from posetlib.filters.parsing import parse_filter
-    >>> list(lines_of(Update("I1", subscribe=(parse_filter("x > 3"),))))
-    [b'{"op":"update","subscribe":["x > 3"]}']
-    """
-    parts = update.to_dict()
-    size = 0
-    fields: dict[str, list[str]] = {}
-    for part, text in _each(parts):
-        if size > _BYTES_PER_LINE:
-            yield message("update", more=True, **fields)
-            fields, size = {}, 0
-        fields.setdefault(part, []).append(text)
-        size += len(text)
-    yield message("update", **fields)
-
-
-def _each(parts: dict[str, list[str]]) -> Iterable[tuple[str, str]]:
-    return ((part, text) for part, texts in parts.items() for text in texts)

@@ -25,6 +25,7 @@ class Metrics(Collector):
         self.batches = 0
         self.sent = 0
         self.absent = 0
+        self.queued = 0
         self.refused = 0
         self.slow = 0
         self._registry = CollectorRegistry(auto_describe=False)
@@ -44,6 +45,7 @@ class Metrics(Collector):
             ("batches", "Batches in which notifications were routed", self.batches),
             ("notifications_sent", "Notifications sent, one for each destination", self.sent),
             ("notifications_absent", "Notifications for clients that were away", self.absent),
+            ("notifications_queued", "Notifications that waited for a moving client", self.queued),
             (
                 "notifications_dropped",
                 "Notifications outside the advertisements of their publisher",
@@ -58,6 +60,16 @@ class Metrics(Collector):
             ("connections_open", "Connections that are open", len(broker.connections)),
             ("neighbours", "Neighbours that are linked", len(links)),
             ("clients_absent", "Clients with a name that are away", sessions.absent),
+            (
+                "sessions",
+                "Sessions of clients that move",
+                0 if broker.moves is None else broker.moves.count,
+            ),
+            (
+                "sessions_unsettled",
+                "Sessions that the last broker of their client has not handed over",
+                0 if broker.moves is None else broker.moves.unsettled,
+            ),
             ("table_filters", "Filters in the external table", len(broker.router.table)),
             ("local_filters", "Filters of local clients", len(broker.router.local_table)),
             ("waiting_bytes", "Bytes that wait to be written", broker.waiting),

@@ -47,6 +47,8 @@ class Talk(ABC):
     source: Hashable
     #: Whether notifications are welcome; else every line is for ``act``.
     may_publish = True
+    #: Whether its notifications have marks: those of neighbours, where clients may move.
+    marked = False
 
     def __init__(self, broker: Broker) -> None:
         self.broker = broker
@@ -66,7 +68,7 @@ class Talk(ABC):
     def lines(self, connection: Connection, lines: list[bytes], *, flat: bool) -> None:
         """Act upon lines, in their order."""
         if flat and self.may_publish:
-            notifications = decode_notifications(lines)
+            notifications = decode_notifications(lines, marked=self.marked)
             if notifications is not None:
                 connection.bad_lines = 0
                 self.broker.publish(self.source, lines, notifications)
@@ -85,7 +87,7 @@ class Talk(ABC):
                 if op == "publish" and data.get("id") is None and self.may_publish:
                     notifications.append(read_notification(data))
                     # Only what is a notification and nothing else travels as it came.
-                    run.append(line if len(data) == 2 else _published(data))
+                    run.append(self.line_of(line, data))
                     connection.bad_lines = 0
                     continue
                 self._route_run(run, notifications)
@@ -104,6 +106,10 @@ class Talk(ABC):
                 connection.role.lines(connection, lines[i + 1 :], flat=False)
                 return
         self._route_run(run, notifications)
+
+    def line_of(self, line: bytes, data: dict[str, Any]) -> bytes:
+        """Return what is sent on for a publication: the line if it has nothing else in it."""
+        return line if len(data) == 2 else encode({"op": "publish", "n": data["n"]})
 
     def _decode(self, line: bytes) -> dict[str, Any]:
         limits = self.broker.settings.limits
@@ -136,10 +142,6 @@ class Talk(ABC):
             if connection.bad_lines >= most:
                 self.broker.flush()
                 connection.end("bad-lines", f"closed after {most} lines that made no sense")
-
-
-def _published(data: dict[str, Any]) -> bytes:
-    return encode({"op": "publish", "n": data["n"]})
 
 
 def _start(line: bytes) -> str:

@@ -12,9 +12,11 @@ from posetlib.broker.clients import Newcomer
 from posetlib.broker.connection import Connection
 from posetlib.broker.links import Link, Links
 from posetlib.broker.metrics import Metrics
+from posetlib.broker.moves import Inbox, Moves
 from posetlib.broker.sessions import Session, Sessions
 from posetlib.broker.settings import Settings
 from posetlib.broker.state import State
+from posetlib.errors import StateFileError
 from posetlib.routing import Update
 
 __all__ = ["Broker"]
@@ -39,6 +41,13 @@ class Broker:
         self._state = None if settings.state is None else State(settings.state)
         try:
             self.sessions = Sessions(self.router, self.post_updates, settings.limits, self._state)
+            if self.sessions.restored and not settings.moves:
+                raise StateFileError(
+                    f"the state file {settings.state} has clients that move: start the broker "
+                    "with --moves, or with another file"
+                )
+            #: Clients that move, None if none may.
+            self.moves = Moves(self, self._state) if settings.moves else None
         except BaseException:
             self._close_state()
             raise
@@ -219,6 +228,8 @@ class Broker:
     ) -> None:
         """Route notifications of one source; ``lines`` are what is sent for each."""
         found = self.router.route_many(notifications, source)
+        if self.moves is not None and isinstance(source, Session):
+            lines = self.moves.marked(lines)
         metrics = self.metrics
         metrics.received += len(lines)
         metrics.batches += 1
@@ -237,8 +248,12 @@ class Broker:
         metrics.sent -= len(absent)
         metrics.absent += len(absent)
 
-    def _queue_of(self, destination: Hashable, absent: list[bytes]) -> list[bytes]:
+    def _queue_of(self, destination: Hashable, absent: list[bytes]) -> list[bytes] | Inbox:
         """Return where the lines for a destination are posted."""
+        if self.moves is not None and isinstance(destination, Session):
+            inbox = None if destination.epoch is None else self.moves.inbox(destination)
+            if inbox is not None:
+                return inbox
         connection = (
             destination.connection
             if isinstance(destination, Session)
@@ -285,8 +300,10 @@ class Broker:
                     connection.asked = now
                     self.post(connection, line)
         self.sessions.forget_long_absent(self.settings.keep)
+        if self.moves is not None:
+            self.moves.tick()
         self.flush()
-        self._after(min(keepalive / 4, 5.0), "tick", self._tick)
+        self._after(min(keepalive / 4, self.settings.handover / 4, 5.0), "tick", self._tick)
 
 
 def _port_of(server: asyncio.Server | None) -> int:

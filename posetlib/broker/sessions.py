@@ -27,16 +27,30 @@ Held: TypeAlias = tuple[str, Filter]
 class Session:
     """What one client holds; to the router it is the client.
 
-    Without a name it ends with its connection.
+    Without a name it ends with its connection. With an ``epoch`` it is one stay of a client that
+    moves from broker to broker.
     """
 
-    __slots__ = ("connection", "held", "name")
+    __slots__ = ("connection", "epoch", "held", "name")
 
-    def __init__(self, name: str | None = None) -> None:
+    def __init__(self, name: str | None = None, epoch: int | None = None) -> None:
         self.name = name
+        self.epoch = epoch
         self.connection: Connection | None = None
         #: All that it holds, in order, in the form in which the router holds it.
         self.held: dict[Held, None] = {}
+
+    @property
+    def key(self) -> str | None:
+        """What the state file has it by; no name has the end of a line in it."""
+        return self.name if self.epoch is None else f"{self.name}\n{self.epoch}"
+
+    @property
+    def stay(self) -> tuple[str, int]:
+        """Name and epoch, of a client that moves."""
+        assert self.name is not None
+        assert self.epoch is not None
+        return self.name, self.epoch
 
     def filters(self, kind: str) -> list[Filter]:
         """Return the filters of one kind, in order."""
@@ -63,6 +77,8 @@ class Sessions:
         self._named: dict[str, Session] = {}
         #: When each session that is away left; the earliest first.
         self._left: dict[Session, float] = {}
+        #: The stays of clients that move which the state file has, by key.
+        self.restored: dict[str, Session] = {}
         if state is not None:
             self._restore(state)
 
@@ -78,12 +94,15 @@ class Sessions:
     def _restore(self, state: State) -> None:
         now = time.time()
         removed, added = [], []
+        self.restored = {each.key: Session(each.name, each.epoch) for each in state.stays()}
         for row in state.rows():
             if row.ends is not None and row.ends <= now:
                 removed.append(row)
                 continue
-            session = self._named.setdefault(row.client, Session(row.client))
-            self._left[session] = time.monotonic()
+            session = self.restored.get(row.client)
+            if session is None:
+                session = self._named.setdefault(row.client, Session(row.client))
+                self._left[session] = time.monotonic()
             try:
                 update = Update(None, **{row.kind: (filter_of(row.filter),)})
                 ttl = None if row.ends is None else row.ends - now
@@ -169,6 +188,12 @@ class Sessions:
         """Let a session hold one subscription instead of another, without a gap."""
         self._change(session, Update(None, unsubscribe=(old,), subscribe=(new,)), ttl)
 
+    def hold_all(self, session: Session, update: Update) -> None:
+        """Note that a session holds what the router was given for it."""
+        added = self._held_of(session, update, "subscribe", "advertise")
+        session.held.update(dict.fromkeys(added))
+        self._write(session, [], added)
+
     def _change(self, session: Session, update: Update, ttl: float | None = None) -> None:
         removed, added = self._apply(session, update, ttl)
         try:
@@ -210,9 +235,9 @@ class Sessions:
     def _write(
         self, session: Session, removed: list[Held], added: list[Held], ttl: float | None = None
     ) -> None:
-        if self._state is None or session.name is None:
+        name = session.key
+        if self._state is None or name is None:
             return
-        name = session.name
         ends = None if ttl is None else time.time() + ttl
         self._state.change(
             [Row(name, kind, str(item)) for kind, item in removed],
@@ -224,7 +249,8 @@ class Sessions:
         ended = self._router.leases.expired()
         self._post(self._router.release(ended))
         for kind, item, session in ended:
-            assert isinstance(session, Session)  # neighbours of a broker have no leases
+            # Neighbours of a broker have no leases, nor have clients that move.
+            assert isinstance(session, Session)
             session.held.pop((kind, item), None)
             try:
                 self._write(session, [(kind, item)], [])

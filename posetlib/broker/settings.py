@@ -161,12 +161,16 @@ class Settings:
     tls: Tls = field(default_factory=Tls)
     token: str | None = None
     router: RouterOptions = field(default_factory=RouterOptions)
+    #: Whether clients may move between the brokers of the network.
+    moves: bool = False
     limits: Limits = field(default_factory=Limits)
     #: Seconds of silence after which the other end is asked whether it is there; after twice as
     #: many it is not.
     keepalive: float = 15.0
     #: Seconds that a client with a name is remembered after it left.
     keep: float = 86_400.0
+    #: Seconds that a client that moved here waits for what its last broker has for it.
+    handover: float = 30.0
     #: Seconds that the end may take.
     drain: float = 10.0
     #: Seconds between attempts to reach a neighbour: the first, and the most.
@@ -178,6 +182,8 @@ class Settings:
         for name, option in ((self.name, "--name"), *((n, "--neighbour") for n in self.neighbours)):
             if name is not None and (not is_name(name) or name in RESERVED_NAMES):
                 raise ValueError(f"{option} {name!r}: the name of a broker is {A_NAME}")
+        if self.moves and self.name is None:
+            raise ValueError("--moves needs --name: clients say by it where they were")
         if (self.tls.cert is None) != (self.tls.key is None):
             raise ValueError("--tls-cert and --tls-key go together: give both")
         for port, option in ((self.port, "--port"), (self.http, "--http")):
@@ -185,6 +191,7 @@ class Settings:
                 raise ValueError(f"{option} is a number from 0 to 65535, not {port}")
         for seconds, option in (
             (self.keepalive, "--keepalive"),
+            (self.handover, "--handover"),
             (self.retry_first, "--retry-first"),
             (self.retry_most, "--retry-most"),
         ):

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 from posetlib.errors import StateFileError
 
-__all__ = ["Row", "State"]
+__all__ = ["Row", "State", "StayRow"]
 
 # Says in the head of the file whose it is: "pslb" in ASCII.
 _APPLICATION: Final = 0x70736C62
@@ -24,6 +24,30 @@ CREATE TABLE held (
     PRIMARY KEY (client, kind, filter)
 ) WITHOUT ROWID
 """
+
+
+# Beside the first table, so that older files are read, and older brokers read this one.
+_STAYS: Final = """
+CREATE TABLE IF NOT EXISTS stays (
+    key TEXT PRIMARY KEY NOT NULL,
+    name TEXT NOT NULL,
+    epoch INTEGER NOT NULL,
+    source TEXT,
+    settled INTEGER NOT NULL
+) WITHOUT ROWID
+"""
+
+
+class StayRow(NamedTuple):
+    """One stay of a client that moves; ``key`` is the client of its rows."""
+
+    key: str
+    name: str
+    epoch: int
+    #: The broker that it came from, None if it started here.
+    source: str | None
+    #: Whether that broker has handed over.
+    settled: bool
 
 
 class Row(NamedTuple):
@@ -62,6 +86,7 @@ class State:
                     self._rows.execute(_TABLE)
                     self._rows.execute(f"PRAGMA application_id = {_APPLICATION}")
                     self._rows.execute(f"PRAGMA user_version = {_VERSION}")
+                self._rows.execute(_STAYS)
                 self._rows.execute("COMMIT")
         except BaseException:
             self._rows.close()
@@ -121,6 +146,28 @@ class State:
         """Take all rows of a client out."""
         with self._explained():
             self._rows.execute("DELETE FROM held WHERE client = ?", (client,))
+
+    def stays(self) -> list[StayRow]:
+        """Return the stays of clients that move, of each client in their order."""
+        with self._explained():
+            found = self._rows.execute(
+                "SELECT key, name, epoch, source, settled FROM stays ORDER BY name, epoch"
+            ).fetchall()
+        return [
+            StayRow(key, name, epoch, source, bool(settled))
+            for key, name, epoch, source, settled in found
+        ]
+
+    def write_stay(self, stay: StayRow) -> None:
+        """Put a stay in, or change what is known of it."""
+        with self._explained():
+            self._rows.execute("INSERT OR REPLACE INTO stays VALUES (?, ?, ?, ?, ?)", stay)
+
+    def end_stay(self, key: str) -> None:
+        """Take a stay out, with all its rows."""
+        with self._explained():
+            self._rows.execute("DELETE FROM stays WHERE key = ?", (key,))
+        self.forget(key)
 
     def close(self) -> None:
         """Let go of the file."""

@@ -44,8 +44,9 @@ class Station:
     """The sessions of one broker, beside its router.
 
     ``next_hop`` returns the neighbour in the direction of another broker: its address in the tree.
-    ``points`` has the rendezvous points, with their event types. ``name`` makes the name of a
-    session whose client has an older one here. ``on_close`` is called before a session is closed.
+    ``points`` has the rendezvous points, with their event types. ``name`` makes the name by which
+    the router knows a session; without it that is the client, or a ``Stay`` if the client has an
+    older session here. ``on_close`` is called before a session is closed.
 
     Every call returns a list of actions, in the order in which they must be done.
     """
@@ -56,14 +57,14 @@ class Station:
         router: Router,
         next_hop: Callable[[Broker], Hashable],
         points: Mapping[Broker, tuple[Filter, ...]] | None = None,
-        name: Callable[[Hashable, int], Hashable] = Stay,
+        name: Callable[[Hashable, int], Hashable] | None = None,
         on_close: Callable[[Session], None] | None = None,
     ) -> None:
         self.broker: Final = broker
         self.router: Final = router
         self.next_hop: Final = next_hop
         self.points: Final[Mapping[Broker, tuple[Filter, ...]]] = points or {}
-        self._name = name
+        self._name = name or self._free_name
         self._on_close = on_close
         #: The sessions by the names that the router has for them.
         self.sessions: Final[dict[Hashable, Session]] = {}
@@ -197,6 +198,27 @@ class Station:
                         protocol_named(message.protocol).ask_again(self, session, message)
         return actions
 
+    def go_on_without(self, client: Hashable, epoch: int) -> list[Action]:
+        """Let a session go on without the queue of the one before, which has not come for long.
+
+        It is asked for all the same: if it does come, it is delivered late.
+        """
+        with self._acting() as actions:
+            session = self.find(client, epoch)
+            if session is not None:
+                session.ready = True
+                self.flush(session)
+                if not session.released:
+                    self.release(session)
+                protocol_named("update").hand_on(self, session)
+        return actions
+
+    def forget_seen(self, client: Hashable, before: int) -> None:
+        """Forget that a client was here in early epochs: announcements of them cannot come."""
+        seen = self._seen.get(client)
+        if seen is not None:
+            self._seen[client] = {each for each in seen if each >= before}
+
     @contextmanager
     def _acting(self) -> Iterator[list[Action]]:
         actions: list[Action] = []
@@ -210,13 +232,16 @@ class Station:
 
     def open(self, client: Hashable, epoch: int, source: Broker) -> Session:
         """Open a session; it has no filters yet, and nobody is connected to it."""
-        name = client if client not in self.sessions else self._name(client, epoch)
+        name = self._name(client, epoch)
         session = Session(client, epoch, name, source)
         self.sessions[name] = self._by_stay[client, epoch] = session
         self.mark_seen(client, epoch)
         for message in self._early.pop((client, epoch), ()):
             session.relocates[message.leg] = message
         return session
+
+    def _free_name(self, client: Hashable, epoch: int) -> Hashable:
+        return client if client not in self.sessions else Stay(client, epoch)
 
     def enter(self, session: Session, journey: Journey | Relocate | PathUpdate) -> None:
         """Let the router hold for a session what its client asked for."""
