@@ -489,11 +489,11 @@ def settled(
     # Who is where it is planned comes first: edits by hand can make a guest stay for longer.
     for places in (planned, guests):
         for node, number in enumerate(numbers):
-            place = places.get(number)
-            if done[node] or place is None or place not in free.get(level[node], ()):
+            mine = places.get(number)
+            if done[node] or mine is None or mine not in free.get(level[node], ()):
                 continue
-            x[node], row[node], done[node] = plan.x[place], plan.row[place], True
-            del free[level[node]][place]
+            x[node], row[node], done[node] = plan.x[mine], plan.row[mine], True
+            del free[level[node]][mine]
 
     def wish_of(node: int) -> float:
         """Return where a node would best be across: as planned, or beside its neighbours."""
