@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from browser.graph import Graph, Node, Shown
-from browser.layout import Cell, Placed, arranged, settled
+from browser.layout import Cell, Placed, arranged
 from browser.plan import Plan
 from browser.shortening import clauses, number_places, short, shortened, visible
 
@@ -158,6 +158,11 @@ def drawing(
     if bands:
         made["bands"] = _bands(placed)
         made["sideways"] = sideways
+    if keeps is not None and keeps.is_large:
+        # What the view is fitted to, so that it stays as it is from step to step.
+        left, top, right, bottom = keeps.placed(cell).box()
+        box = (top, left, bottom, right) if sideways else (left, top, right, bottom)
+        made["box"] = [_plain(round(each, 1)) for each in box]
     if len(edges) > _ARROWS:
         by_mark: dict[str, list[int]] = {}
         for edge in edges:
@@ -212,7 +217,7 @@ def placed_nodes(
 ) -> Placed:
     """Return where nodes are: in the places of a plan, or by themselves in its order."""
     if plan is not None and keeps:
-        placed = settled(list(index), edges, plan.placed(cell), plan.places)
+        placed = plan.settled(list(index), edges, cell)
         if plan.is_large:
             return placed
     by_themselves = arranged(
@@ -245,7 +250,7 @@ def overview(graph: Graph, plan: Plan | None, *, ratio: float) -> dict[str, Any]
     width, height = _SMALL_SIZE
     cell = Cell.of(width, height, ratio)
     if plan is not None and plan.suits(len(index)):
-        placed = settled(list(index), edges, plan.placed(cell), plan.places)
+        placed = plan.settled(list(index), edges, cell)
     else:
         placed = arranged(len(index), edges, cell)
     at = placed.points().round().astype(int).ravel().tolist()
@@ -260,18 +265,19 @@ def _bands(placed: Placed) -> list[dict[str, Any]]:
     inside: dict[int, list[int]] = {}
     for level, depth in zip(placed.level.tolist(), placed.depth.tolist(), strict=True):
         inside.setdefault(level, []).append(depth)
-    cell = placed.cell
-    return [
-        {
-            "name": _levels(min(inside[band.level]), max(inside[band.level])),
-            "count": len(inside[band.level]),
-            # The gap between two bands is for the lower one, most of it: its name stands there.
-            "from": _plain(round(band.start - cell.row / 2 - 0.75 * cell.gap, 1)),
-            "to": _plain(round(band.end + cell.row / 2 + 0.25 * cell.gap, 1)),
-        }
-        for band in placed.bands()
-        if band.level in inside
-    ]
+    found = []
+    for band in placed.bands():
+        if band.level in inside:
+            start, end = placed.edges_of(band)
+            found.append(
+                {
+                    "name": _levels(min(inside[band.level]), max(inside[band.level])),
+                    "count": len(inside[band.level]),
+                    "from": _plain(round(start, 1)),
+                    "to": _plain(round(end, 1)),
+                }
+            )
+    return found
 
 
 def _levels(least: int, most: int) -> str:

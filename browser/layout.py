@@ -17,7 +17,18 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Band", "Cell", "Placed", "arranged", "layers", "positions", "settled"]
+__all__ = [
+    "Band",
+    "Cell",
+    "Edges",
+    "Placed",
+    "Stay",
+    "arranged",
+    "layers",
+    "positions",
+    "settled",
+    "with_guests",
+]
 
 Points = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -66,13 +77,36 @@ class Placed:
     cell: Cell
 
     def bands(self) -> list[Band]:
-        """Return the bands from above, those without nodes too."""
-        found, top = [], 0.0
+        """Return the bands from above, those without nodes too; level 0 begins at zero."""
+        above = [rows for level, rows in self.rows.items() if level < 0]
+        found, top = [], -sum(rows * self.cell.row + self.cell.gap for rows in above)
         for level in sorted(self.rows):
             bottom = top + (self.rows[level] - 1) * self.cell.row
             found.append(Band(level, top, bottom))
             top = bottom + self.cell.row + self.cell.gap
         return found
+
+    def edges_of(self, band: Band) -> tuple[float, float]:
+        """Return where a band begins and ends, with its part of the gaps beside it.
+
+        The gap between two bands is for the lower one, most of it: its name stands there.
+        """
+        half = self.cell.row / 2
+        return band.start - half - 0.75 * self.cell.gap, band.end + half + 0.25 * self.cell.gap
+
+    def box(self) -> tuple[float, float, float, float]:
+        """Return the least x and y of all, bands without nodes too, and the greatest x and y.
+
+        There is room for one more band above and below, so that neither changes the view: a filter
+        that is added by hand can be above all, and one of a forest lower than in the plan.
+        """
+        half, bands, spare = self.cell.across / 2, self.bands(), self.cell.row + self.cell.gap
+        return (
+            float(self.x.min()) - half,
+            self.edges_of(bands[0])[0] - spare,
+            float(self.x.max()) + half,
+            self.edges_of(bands[-1])[1] + spare,
+        )
 
     def size(self) -> float:
         """Return how high a screen must be to show all, at the ratio of the cell."""
@@ -323,15 +357,119 @@ def _apart(wish: Points, distance: float, side: float) -> Points:
 # -- a graph in the places of a later one ----------------------------------------------------------
 
 
+class Stay(NamedTuple):
+    """A node that is a root for a while: its first step as a root, its last, and its place after.
+
+    What is a root to the end has its place in the root band.
+    """
+
+    first: int
+    last: int
+    place: int
+
+
+def with_guests(plan: Placed, stays: Mapping[int, Stay]) -> tuple[Placed, dict[int, int]]:
+    """Return a plan with a place in the root band for each node that is a root for a while.
+
+    The second result says which place is whose, by number. Nodes share a place one after the other,
+    each as near as can be to where it goes later; rows are added below for those that find none
+    free. So a node that stops being a root moves, and no other root does.
+    O(nodes that stay × places of the root band).
+
+    >>> plan = arranged(3, [(0, 1), (0, 2)], Cell.of(88, 40, 1.5))
+    >>> more, guests = with_guests(plan, {7: Stay(1, 3, 0), 8: Stay(1, 2, 1), 9: Stay(3, 3, 1)})
+    >>> guests, more.rows
+    ({8: 3, 9: 3}, {0: 2, 1: 1})
+    """
+    roots = np.flatnonzero(plan.level == 0).tolist()
+    owned = {stay.place: stay for stay in stays.values() if plan.level[stay.place] == 0}
+    # Where places are, and the steps in which each is taken.
+    taken = {place: [owned[place]] if place in owned else [] for place in roots}
+    x, row = plan.x.tolist(), plan.row.tolist()
+    rows = plan.rows.get(0, 0)
+    columns = int(float(np.ptp(plan.x)) // plan.cell.across) + 1 if len(plan.x) else 0
+    guests: dict[int, int] = {}
+    waiting = [number for number, stay in stays.items() if plan.level[stay.place] != 0]
+    for number in sorted(waiting, key=lambda each: (stays[each].first, each)):
+        stay = stays[number]
+        free = [
+            place
+            for place, others in taken.items()
+            if all(stay.last < each.first or each.last < stay.first for each in others)
+        ]
+        if not free:
+            free = list(range(len(x), len(x) + columns))
+            x += (column * plan.cell.across for column in range(columns))
+            row += [rows] * columns
+            rows += 1
+            taken.update((place, []) for place in free)
+        wish = float(plan.x[stay.place])
+        best = min(free, key=lambda place: (abs(x[place] - wish), place))
+        taken[best].append(stay)
+        guests[number] = best
+    more = np.zeros(len(x) - len(plan.x), dtype=np.int64)
+    level, depth = (np.concatenate([each, more]) for each in (plan.level, plan.depth))
+    by_level = {**plan.rows, 0: rows} if rows else plan.rows
+    wider = Placed(np.array(x), level, depth, np.array(row, np.int64), by_level, plan.cell)
+    return wider, guests
+
+
+NO_GUESTS: Final[Mapping[int, int]] = {}
+
+
+def _settled_levels(
+    by_plan: Sequence[int | None], parents: list[list[int]], true: list[int], plan: Placed
+) -> list[int]:
+    """Return the band of each node: roots in the first, and as many others as can be at home.
+
+    ``by_plan`` are the places that a plan has for nodes, and ``true`` their own levels.
+    """
+    count = len(by_plan)
+    own = [0 if place is None else int(plan.level[place]) for place in by_plan]
+    # The band that each is in without those that are not in the plan: what hangs from these alone
+    # would be a root.
+    home = [
+        own[node] if any(by_plan[each] is not None for each in parents[node]) else 0
+        for node in range(count)
+    ]
+    order = sorted(range(count), key=true.__getitem__)
+
+    def levels_from(top: int, least: Sequence[int]) -> list[int]:
+        """Return the levels when that of roots is ``top``, and the others have a least one."""
+        found = [top] * count
+        for node in order:
+            if parents[node]:
+                above = [found[each] + 1 for each in parents[node] if true[each] < true[node]]
+                found[node] = max(*above, top + 1, least[node])
+        return found
+
+    def displaced(found: Sequence[int]) -> int:
+        return sum(
+            place is not None and found[node] != home[node] for node, place in enumerate(by_plan)
+        )
+
+    level = levels_from(0, own)
+    if None not in by_plan:
+        return level
+    raised = levels_from(-1, home)
+    return raised if displaced(raised) < displaced(level) else level
+
+
 def settled(
-    numbers: Sequence[int], edges: Edges, plan: Placed, planned: Mapping[int, int]
+    numbers: Sequence[int],
+    edges: Edges,
+    plan: Placed,
+    planned: Mapping[int, int],
+    guests: Mapping[int, int] = NO_GUESTS,
 ) -> Placed:
     """Return places for the nodes of one step, as far as possible those that a plan has for them.
 
-    ``planned`` says which place of the plan is whose, by number. A node is in the band that the
-    plan has for it; a root is in the first, and no child is above a parent. One that is in another
-    band than planned, or not in the plan, takes the nearest place there that nobody else needs
-    now. O(nodes × places of a band) at worst.
+    ``planned`` says which place of the plan is whose, by number, and ``guests`` which place of the
+    root band a node has while it is a root. A node is in the band that the plan has for it; a root
+    is in the first, and no child is above a parent. One that is in another band than planned, or
+    not in the plan, takes the nearest place there that nobody else needs now. When a root that is
+    not in the plan covers most of the others, the roots have a new band above, of level -1, and
+    what they cover stays. O(nodes × places of a band) at worst.
 
     >>> plan = arranged(3, [(0, 1), (1, 2)], Cell.of(88, 40, 1.5))
     >>> settled([7, 9], [(0, 1)], plan, {7: 0, 8: 1, 9: 2}).level.tolist()
@@ -340,36 +478,46 @@ def settled(
     count = len(numbers)
     children, parents = _links(count, edges)
     true = layers(children, parents)
-    level = [0] * count
-    for node in sorted(range(count), key=true.__getitem__):
-        if parents[node]:
-            place = planned.get(numbers[node])
-            above = [level[each] + 1 for each in parents[node] if true[each] < true[node]]
-            level[node] = max(*above, 1, 0 if place is None else int(plan.level[place]))
+    by_plan = [planned.get(number) for number in numbers]
+    level = _settled_levels(by_plan, parents, true, plan)
     rows = dict(plan.rows)
     free: dict[int, dict[int, None]] = {}
     for place, each in enumerate(plan.level.tolist()):
         free.setdefault(each, {})[place] = None
     x, row = np.zeros(count), np.zeros(count, dtype=np.int64)
-    done, others = [False] * count, []
-    for node, number in enumerate(numbers):
-        place = planned.get(number)
-        if place is not None and plan.level[place] == level[node]:
-            x[node], row[node], done[node] = plan.x[place], plan.row[place], True
-            del free[level[node]][place]
-        else:
-            others.append(node)
+    done = [False] * count
+    # Who is where it is planned comes first: edits by hand can make a guest stay for longer.
+    for places in (planned, guests):
+        for node, number in enumerate(numbers):
+            mine = places.get(number)
+            if done[node] or mine is None or mine not in free.get(level[node], ()):
+                continue
+            x[node], row[node], done[node] = plan.x[mine], plan.row[mine], True
+            del free[level[node]][mine]
+
+    def wish_of(node: int) -> float:
+        """Return where a node would best be across: as planned, or beside its neighbours."""
+        place = guests.get(numbers[node], by_plan[node])
+        if place is not None:
+            return float(plan.x[place])
+        near = [x[each] for each in (*parents[node], *children[node]) if done[each]]
+        return float(np.mean(near)) if near else 0.0
+
+    above = [node for node in range(count) if level[node] < 0]
+    if above:
+        rows[-1] = 1
+        wishes = np.array([wish_of(node) for node in above])
+        by_wish = np.argsort(wishes, kind="stable")
+        x[np.array(above)[by_wish]] = _apart(wishes[by_wish], plan.cell.across, math.inf)
+        for node in above:
+            done[node] = True
+    others = [node for node in range(count) if not done[node]]
     ends: dict[tuple[int, int], float] = {}
     for place, each in enumerate(plan.level.tolist()):
         line = (each, int(plan.row[place]))
         ends[line] = max(ends.get(line, 0.0), float(plan.x[place]))
     for node in sorted(others, key=numbers.__getitem__):
-        place = planned.get(numbers[node])
-        if place is None:
-            near = [x[each] for each in (*parents[node], *children[node]) if done[each]]
-            wish = float(np.mean(near)) if near else 0.0
-        else:
-            wish = float(plan.x[place])
+        wish = wish_of(node)
         done[node] = True
         here = free.get(level[node])
         if here:

@@ -389,14 +389,27 @@ class _Replay:
             return None
         self._seek(max(start - 1, 0))
         items = [node.item for node in self._player.table.snapshot(index=False).nodes]
+        first = {number[item]: start for item in self._player.table.roots()}
+        last = dict.fromkeys(first, end)
         for step in range(start, end + 1):
             self._seek(step)
-            items += self._player.change(step - 1).added
+            if not step:
+                continue
+            change = self._player.change(step - 1)
+            items += change.added
+            for item in change.roots_added:
+                first.setdefault(number[item], step)
+                last[number[item]] = end
+            removed = set(change.removed)
+            for item in change.roots_removed:
+                # One that is removed is drawn once more, where it was.
+                last[number[item]] = step if item in removed else step - 1
         table = pl.make_table(self._structure, index=True)
         for item in dict.fromkeys(items):
             # An interface for each, so that none is dropped for the sake of another.
             table.add(item, number[item])
-        return Plan(graph_of(table.snapshot(index=False), number, texts))
+        rooted = {each: (first[each], last[each]) for each in first}
+        return Plan(graph_of(table.snapshot(index=False), number, texts), rooted)
 
     def _seek(self, step: int) -> None:
         player = self._player

@@ -193,7 +193,8 @@
   }
 
   function bounds(drawing) {
-    const box = { x1: Infinity, y1: Infinity, x2: -Infinity, y2: -Infinity };
+    /* Room for what comes later is kept, so that the view stays as it is from step to step. */
+    const [x1, y1, x2, y2] = drawing.box || [Infinity, Infinity, -Infinity, -Infinity], box = { x1, y1, x2, y2 };
     drawing.elements.forEach((each) => {
       if (!each.position) return;
       box.x1 = Math.min(box.x1, each.position.x - drawing.width / 2);
