@@ -18,6 +18,7 @@ from posetlib.broker.protocol import (
     same_token,
 )
 from posetlib.broker.roles import Talk, check_version, id_of
+from posetlib.errors import DocumentError
 
 if TYPE_CHECKING:
     from posetlib.broker.connection import Connection
@@ -194,7 +195,10 @@ class Client(Talk):
 
     def _publish(self, data: dict[str, Any]) -> None:
         found = read_notification(data)
-        self.broker.publish(self.source, [encode({"op": "publish", "n": found})], [found])
+        try:
+            self.broker.publish(self.source, [encode({"op": "publish", "n": found})], [found])
+        except DocumentError as error:
+            raise RefusedError("document", str(error)) from None
 
     def _forget(self, _data: dict[str, Any]) -> None:
         (self._moves or self.broker.sessions).forget(self.source)

@@ -98,6 +98,11 @@ class Link(Talk):
         fields = ("op", "n", "mark")
         return line if len(data) == 3 else encode({each: data[each] for each in fields})
 
+    def refuse_document(self, connection: Connection, refusal: RefusedError) -> None:
+        """Leave the notification out: the link goes on, for all others."""
+        _log.warning("a notification from %s is left out: %s", self.source, refusal.text)
+        self.broker.metrics.refused += 1
+
     def refuse(
         self, connection: Connection, refusal: RefusedError, data: dict[str, Any] | None
     ) -> None:

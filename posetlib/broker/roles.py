@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from posetlib.broker.lines import TOO_LONG, decode, decode_notifications, encode
 from posetlib.broker.protocol import PING, PONG, VERSION, RefusedError, error, read_notification
-from posetlib.errors import MessageError
+from posetlib.errors import DocumentError, MessageError
 
 if TYPE_CHECKING:
     from posetlib.broker.connection import Connection
@@ -71,7 +71,7 @@ class Talk(ABC):
             notifications = decode_notifications(lines, marked=self.marked)
             if notifications is not None:
                 connection.bad_lines = 0
-                self.broker.publish(self.source, lines, notifications)
+                self._route(connection, lines, notifications)
                 return
         self._one_by_one(connection, lines)
 
@@ -90,14 +90,14 @@ class Talk(ABC):
                     run.append(self.line_of(line, data))
                     connection.bad_lines = 0
                     continue
-                self._route_run(run, notifications)
+                self._route_run(connection, run, notifications)
                 if op == "ping":
                     self.broker.post(connection, PONG)
                 elif op != "pong":
                     self.act(connection, op, data)
                 connection.bad_lines = 0
             except RefusedError as refusal:
-                self._route_run(run, notifications)
+                self._route_run(connection, run, notifications)
                 self.refuse(connection, refusal, data)
             if connection.ended:
                 return
@@ -105,7 +105,7 @@ class Talk(ABC):
                 # It was the line that said who is at the other end.
                 connection.role.lines(connection, lines[i + 1 :], flat=False)
                 return
-        self._route_run(run, notifications)
+        self._route_run(connection, run, notifications)
 
     def line_of(self, line: bytes, data: dict[str, Any]) -> bytes:
         """Return what is sent on for a publication: the line if it has nothing else in it."""
@@ -120,11 +120,30 @@ class Talk(ABC):
         except MessageError as wrong:
             raise RefusedError("line", f"{wrong}: {_start(line)}") from None
 
-    def _route_run(self, run: list[bytes], notifications: list[dict[str, Any]]) -> None:
+    def _route_run(
+        self, connection: Connection, run: list[bytes], notifications: list[dict[str, Any]]
+    ) -> None:
         if run:
-            self.broker.publish(self.source, run[:], notifications[:])
+            self._route(connection, run[:], notifications[:])
             run.clear()
             notifications.clear()
+
+    def _route(
+        self, connection: Connection, lines: list[bytes], notifications: list[dict[str, Any]]
+    ) -> None:
+        try:
+            self.broker.publish(self.source, lines, notifications)
+        except DocumentError:
+            # Each by itself, so that only those are refused whose documents cannot be read.
+            for line, notification in zip(lines, notifications, strict=True):
+                try:
+                    self.broker.publish(self.source, [line], [notification])
+                except DocumentError as error:
+                    self.refuse_document(connection, RefusedError("document", str(error)))
+
+    def refuse_document(self, connection: Connection, refusal: RefusedError) -> None:
+        """Be told of a notification that was not routed: a document in it cannot be read."""
+        self.refuse(connection, refusal, None)
 
     def refuse(
         self, connection: Connection, refusal: RefusedError, data: dict[str, Any] | None

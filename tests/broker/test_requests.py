@@ -393,3 +393,37 @@ def test_a_connection_that_never_says_hello_ends_where_a_token_is_asked_for() ->
             assert codes[-1] == "hello"
 
     run(main())
+
+
+def test_a_document_that_cannot_be_read_is_refused_alone() -> None:
+    """It used to end the connection as a fault of the broker; on a link, the link."""
+    large = {"doc": {f"k{i}": 1 for i in range(50_001)}}
+
+    async def main() -> None:
+        async with (
+            serving(name="A") as a,
+            serving(name="B", neighbours={"A": ("127.0.0.1", a.port)}) as b,
+        ):
+            alice, bob = await Wire.open(b.port), await Wire.open(a.port)
+            dora = await Wire.open(b.port)
+            # Covered by the other one, so that A need not know of any path.
+            for wire, text in ((alice, "true"), (dora, 'doc path "//k1"')):
+                answer = await wire.ask({"op": "subscribe", "filter": text, "id": text})
+                assert answer["op"] == "ok"
+            await until(lambda: a.router.route({"x": 1}, "bob") == {"B"}, "the subscription at A")
+            link = a.links.connection_to("B")
+            bob.send(publish(x=1), publish(**large), publish(doc={"k1": 2}))
+            assert [await alice.read(), await alice.read()] == [
+                publish(x=1),
+                publish(doc={"k1": 2}),
+            ]
+            assert a.links.connection_to("B") is link
+            # At the broker itself the one who publishes is told, and the others arrive.
+            carl = await Wire.open(b.port)
+            refusal = await carl.ask({**publish(**large), "id": 7})
+            assert (refusal["code"], refusal["id"]) == ("document", 7)
+            carl.send(publish(x=2), publish(**large), publish(x=3))
+            assert (await carl.read())["code"] == "document"
+            assert [await alice.read(), await alice.read()] == [publish(x=2), publish(x=3)]
+
+    run(main())
