@@ -19,7 +19,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from workloads.errors import InputError
+from workloads.errors import InputError, cause_of
 from workloads.session import is_remote
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Place",
+    "hidden_beside",
     "is_local",
     "new_output",
     "place_of",
@@ -107,6 +108,16 @@ class Place:
         """Make the folders that it is in."""
         self._local.absolute().parent.mkdir(parents=True, exist_ok=True)
 
+    def is_stream(self) -> bool:
+        """Return whether it is there and neither a file nor a folder: a device, or a pipe."""
+        return self._local.exists() and not (self._local.is_file() or self._local.is_dir())
+
+    def target(self) -> Place:
+        """Return what it is a name for, if it is a link to a file; else itself."""
+        if not self.is_link() or self.is_stream():
+            return self
+        return type(self)(str(self._local.resolve()))
+
     def replace(self, other: Place) -> None:
         """Give a file the name of another one, which is gone then."""
         self._local.replace(other._local)
@@ -175,7 +186,7 @@ class _HadoopPlace(Place):
             self._files = self._hadoop.getFileSystem(self._conf)
             self._qualified = str(self._hadoop.makeQualified(self._files).toString())
         except Exception as error:
-            raise InputError(f"{path} cannot be reached: {_last_line(error)}") from error
+            raise InputError(f"{path} cannot be reached: {cause_of(error)}") from error
 
     def child(self, name: str) -> Place:
         return _HadoopPlace(f"{self.path.rstrip('/')}/{name}", self._session)
@@ -210,6 +221,9 @@ class _HadoopPlace(Place):
         return bool(self._files.exists(self._hadoop))
 
     def is_link(self) -> bool:
+        return False
+
+    def is_stream(self) -> bool:
         return False
 
     def is_folder(self) -> bool:
@@ -249,7 +263,7 @@ class _HadoopPlace(Place):
             context.rename(self._hadoop, other._hadoop, none)
         except Exception as error:
             if "UnsupportedFileSystem" not in str(error):
-                raise FileExistsError(_last_line(error)) from error
+                raise FileExistsError(cause_of(error)) from error
             if other.exists() or not self._files.rename(self._hadoop, other._hadoop):
                 raise FileExistsError(f"{self.path} cannot become {other.path}") from error
 
@@ -279,12 +293,6 @@ class _HadoopPlace(Place):
             stream.write(bytearray(text, "utf-8"))
         finally:
             stream.close()
-
-
-def _last_line(error: BaseException) -> str:
-    cause = getattr(error, "java_exception", None)
-    text = str(error if cause is None else cause.toString())
-    return next((line.strip() for line in text.splitlines() if line.strip()), "")
 
 
 def _local_path(path: str) -> str:
@@ -373,27 +381,35 @@ def new_output(place: Place, *, overwrite: bool) -> Iterator[Place]:
     of a job; and once more at the end. What a failure leaves behind is removed, and so is what jobs
     left that were killed; a name that begins with a dot is no output.
     """
-    _sweep(place)
+    # What a killed job had moved away is put back before anybody looks what is there.
+    partial = hidden_beside(place, "partial")
     require_new(place, overwrite=overwrite)
-    token = _token()
-    partial = place.sibling(f".{place.name}.partial-{token}")
     try:
         partial.make()
     except OSError as error:
         raise InputError(f"nothing can be written at {place.path}: {error.strerror}") from error
     try:
         yield type(partial)(partial.address) if type(partial) is Place else partial
-        _commit(partial, place, place.sibling(f".{place.name}.old-{token}"), overwrite=overwrite)
+        _commit(partial, place, overwrite=overwrite)
     except BaseException:
         _delete_surely(partial)
         raise
 
 
-def _commit(partial: Place, place: Place, old: Place, *, overwrite: bool) -> None:
+def hidden_beside(place: Place, kind: str) -> Place:
+    """Return a hidden name beside an output for this job alone, and sweep those of killed jobs."""
+    _sweep(place)
+    return place.sibling(f".{place.name}.{kind}-{_token()}")
+
+
+def _commit(partial: Place, place: Place, *, overwrite: bool) -> None:
     """Make a finished folder the output, and let nothing go that a job was not given."""
     require_new(place, overwrite=overwrite)
+    old = place.sibling(f".{place.name}.old-{_token()}")
     moved = False
-    if place.exists() and not place.is_empty():
+    # Without leave to overwrite nothing is moved, not even what appeared since the last look: then
+    # the renaming below fails.
+    if overwrite and place.exists() and not place.is_empty():
         place.rename(old)
         moved = True
         # It may have been another one by the time it was moved. Nobody else touches it now.

@@ -1,8 +1,8 @@
 """Watching a folder: each snapshot that appears in it is validated once, and a history is kept.
 
 The history is `validations/history.jsonl` in that folder, a line for each validation, and beside it
-lie the reports. A snapshot is known by its name and by when its header was written: one that is
-replaced is validated again.
+lie the reports. A snapshot is known by its name and by when one of its files was written last: one
+that is replaced or changed is validated again.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import json
 import os
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -62,7 +63,7 @@ class History:
             # What a job has not finished has a name that begins with a dot.
             if each.name.startswith(".") or not header.is_file():
                 continue
-            written = header.stat().st_mtime_ns
+            written = _last_written(each)
             if (each.name, written) not in self._known:
                 found.append((each.name, written))
         return found
@@ -85,6 +86,16 @@ class History:
             file.flush()
             os.fsync(file.fileno())
         self._known.add(self._key(entry))
+
+
+def _last_written(folder: Path) -> int:
+    """Return when a file of a folder was written last, in nanoseconds since 1970."""
+    times = [0]
+    for each in folder.rglob("*"):
+        # A file that somebody is just replacing is there at the next look.
+        with suppress(OSError):
+            times.append(each.stat().st_mtime_ns)
+    return max(times)
 
 
 def watch(
