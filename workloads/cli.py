@@ -53,7 +53,7 @@ from workloads.session import (
     package_archive,
     settings_for,
 )
-from workloads.watch import History, watch
+from workloads.watch import History, watch, words_for
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -622,9 +622,9 @@ def _watch(session: SparkSession, options: argparse.Namespace) -> int:
 
     def validate(snapshot: Path, report: Path) -> tuple[int, dict[str, Any]]:
         _say(f"{snapshot}:")
-        own = argparse.Namespace(
-            **vars(options) | {"snapshot": str(snapshot), "report": str(report)}
-        )
+        words = words_for(options.words, snapshot)
+        changed = {"snapshot": str(snapshot), "report": str(report), "words": words}
+        own = argparse.Namespace(**vars(options) | changed)
         try:
             status, found = _validated(session, own)
         except Exception as error:

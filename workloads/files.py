@@ -405,32 +405,41 @@ def hidden_beside(place: Place, kind: str) -> Place:
 def _commit(partial: Place, place: Place, *, overwrite: bool) -> None:
     """Make a finished folder the output, and let nothing go that a job was not given."""
     require_new(place, overwrite=overwrite)
-    old = place.sibling(f".{place.name}.old-{_token()}")
-    moved = False
-    # Without leave to overwrite nothing is moved, not even what appeared since the last look: then
-    # the renaming below fails.
-    if overwrite and place.exists() and not place.is_empty():
-        place.rename(old)
-        moved = True
-        # It may have been another one by the time it was moved. Nobody else touches it now.
-        if not _is_ours(old):
-            old.rename(place)
-            raise InputError(f"{place.path} appeared and is not the output of a job: it stays")
+    token = _token()
+    old = place.sibling(f".{place.name}.old-{token}")
     try:
-        partial.rename(place)
-    except OSError as error:
-        if moved and not place.exists():
-            old.rename(place)
-            moved = False
-        if place.exists():
-            if moved:
+        # Without leave to overwrite nothing is moved, not even what appeared since the last look:
+        # then the renaming below fails.
+        if overwrite and place.exists() and not place.is_empty():
+            place.rename(old)
+            # It may have been another one by the time it was moved. Nobody else touches it now.
+            if not _is_ours(old):
+                raise InputError(f"{place.path} appeared and is not the output of a job: it stays")
+        try:
+            partial.rename(place)
+        except OSError as error:
+            if not place.exists():
+                raise
+            if old.exists():
+                # It was to be replaced, and now it is, if by another job.
                 old.delete()
             raise InputError(
                 f"{place.path} appeared while the job ran: it stays, and this output is given up"
             ) from error
-        raise
-    if moved:
+    finally:
+        # Also if somebody ends the job just here.
+        if old.exists():
+            _settle(old, place, place.sibling(f"{place.name}.kept-{token}"))
+
+
+def _settle(old: Place, place: Place, spare: Place) -> None:
+    """Let the old output go if there is a new one, or else put it back."""
+    if not place.exists():
+        old.rename(place)
+    elif _is_ours(old):
         old.delete()
+    else:
+        old.rename(spare)
 
 
 def _delete_surely(place: Place) -> None:

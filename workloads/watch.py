@@ -10,14 +10,14 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
 from workloads.errors import InputError
 
-__all__ = ["History", "watch"]
+__all__ = ["History", "watch", "words_for"]
 
 #: The folder of the reports, and the file that tells of all of them.
 FOLDER: Final = "validations"
@@ -96,6 +96,25 @@ def _last_written(folder: Path) -> int:
         with suppress(OSError):
             times.append(each.stat().st_mtime_ns)
     return max(times)
+
+
+def words_for(words: Sequence[str], snapshot: Path) -> list[str]:
+    """Return the command that validates one snapshot, from the one that watches its folder.
+
+    >>> words_for(["validate", "--watch", "d", "--once", "--skip", "same-roots"], Path("d/e"))
+    ['validate', '--snapshot', 'd/e', '--skip', 'same-roots']
+    """
+    made: list[str] = []
+    left = iter(words)
+    for word in left:
+        option, sign, _ = word.partition("=")
+        if option in ("--watch", "--interval") and not sign:
+            next(left, None)
+        if option == "--watch":
+            made += ["--snapshot", str(snapshot)]
+        elif option not in ("--interval", "--once"):
+            made.append(word)
+    return made
 
 
 def watch(

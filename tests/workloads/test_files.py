@@ -144,6 +144,52 @@ def test_what_took_the_place_of_an_output_at_the_last_moment_is_put_back(
     assert names(tmp_path) == ["d"]
 
 
+@pytest.mark.parametrize("when", ["moved away", "put in place"])
+def test_a_job_that_is_ended_while_it_commits_leaves_one_whole_output(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, when: str
+) -> None:
+    out = tmp_path / "d"
+    job(out, "old")
+    real = Place.rename
+
+    def rename(self: Place, other: Place) -> None:
+        real(self, other)
+        if (".old-" in other.name) == (when == "moved away"):
+            monkeypatch.setattr(Place, "rename", real)
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(Place, "rename", rename)
+    with pytest.raises(KeyboardInterrupt):
+        job(out, "new", overwrite=True)
+    left = "old" if when == "moved away" else "new"
+    assert (out / "workload.json").read_text() == left
+    assert names(tmp_path) == ["d"]
+
+
+def test_what_was_moved_by_mistake_is_kept_even_if_its_place_is_taken(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "d"
+    job(out, "old")
+    real = Place.rename
+
+    def rename(self: Place, other: Place) -> None:
+        if ".old-" not in other.name:
+            real(self, other)
+            return
+        (out / "workload.json").rename(out / "thesis.tex")
+        real(self, other)
+        out.mkdir()
+        (out / "mine").write_text("")
+
+    monkeypatch.setattr(Place, "rename", rename)
+    with pytest.raises(InputError, match="is not the output of a job: it stays"):
+        job(out, "new", overwrite=True)
+    assert names(out) == ["mine"]
+    (kept,) = tmp_path.glob("d.kept-*")
+    assert names(kept) == ["thesis.tex"]
+
+
 def test_an_output_is_replaced_if_asked(tmp_path: Path) -> None:
     out = tmp_path / "d"
     job(out, "old")
@@ -402,7 +448,7 @@ def test_a_full_disk_leaves_no_output_and_the_old_one(
             full()
         real(self, other)
 
-    with monkeypatch.context() as patch, pytest.raises((OSError, InputError)):
+    with monkeypatch.context() as patch, pytest.raises(OSError, match="No space left"):
         patch.setattr(Place, "rename", cannot)
         job(tmp_path / "d", "new", overwrite=True)
     assert (tmp_path / "d" / "workload.json").read_text() == "old"

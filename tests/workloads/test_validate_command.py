@@ -152,6 +152,7 @@ def test_a_watched_folder_has_a_history_that_the_browser_plots(
     assert found["broken"]["violated"] == ["roots-minimal-cover"]
     report = json.loads((tmp_path / "validations" / found["broken"]["report"]).read_text())
     assert report["snapshot"] == str(tmp_path / "broken")
+    assert f"validate --snapshot {tmp_path / 'broken'} --only roots" in report["command"]
     # Each once; one that is replaced once more.
     assert run(capsys, *words)[:2] == (0, "")
     shutil.rmtree(tmp_path / "broken")
