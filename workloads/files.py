@@ -42,6 +42,8 @@ _FILE: Final = "file:"
 _SCHEME: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):")
 #: What Hadoop can write as a part of a path and cannot read again.
 _UNREADABLE: Final = re.compile(r"[\\:\x00-\x1f\x7f]")
+#: Names of what a process has open, which may be a file: it is the caller's, and not to replace.
+_OPENED: Final = re.compile(r"/dev/(stdout|stderr|fd/)|/proc/[^/]+/fd/")
 #: What the jobs leave in a folder of their own: nothing else is ever overwritten.
 _MARKS: Final = (
     "workload.json", "snapshot.json", "_cover.json", "_match.json", "_violations.json",
@@ -109,7 +111,9 @@ class Place:
         self._local.absolute().parent.mkdir(parents=True, exist_ok=True)
 
     def is_stream(self) -> bool:
-        """Return whether it is there and neither a file nor a folder: a device, or a pipe."""
+        """Return whether it is there and neither a file nor a folder: a device, a pipe, stdout."""
+        if _OPENED.match(str(self._local)):
+            return True
         return self._local.exists() and not (self._local.is_file() or self._local.is_dir())
 
     def target(self) -> Place:
@@ -166,8 +170,9 @@ class Place:
         return self._local.read_text(encoding="utf-8")
 
     def write_text(self, text: str) -> None:
-        """Write a file."""
-        self._local.write_text(text, encoding="utf-8")
+        """Write a file; to a stream, after what was written there before."""
+        with self._local.open("a" if self.is_stream() else "w", encoding="utf-8") as file:
+            file.write(text)
 
 
 class _HadoopPlace(Place):

@@ -351,6 +351,19 @@ def test_a_pipe_or_a_device_is_written_to_and_not_replaced(tmp_path: Path) -> No
     assert names(tmp_path) == ["link", "pipe"]
 
 
+@pytest.mark.skipif(not Path("/dev/fd").is_dir(), reason="there is no /dev/fd")
+def test_a_file_that_the_caller_has_open_is_written_to_and_not_replaced(tmp_path: Path) -> None:
+    with (tmp_path / "out").open("a+", encoding="utf-8") as out:
+        out.write("first\n")
+        out.flush()
+        with reserved(Place(f"/dev/fd/{out.fileno()}")) as file:
+            assert file is not None
+            file.write("second\n")
+        out.write("third\n")
+    assert (tmp_path / "out").read_text() == "first\nsecond\nthird\n"
+    assert names(tmp_path) == ["out"]
+
+
 def test_a_report_goes_where_a_link_leads(tmp_path: Path) -> None:
     (tmp_path / "there").write_text("old")
     (tmp_path / "link").symlink_to(tmp_path / "there")
