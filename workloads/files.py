@@ -128,7 +128,11 @@ class Place:
 
     def is_empty(self) -> bool:
         """Return whether it is a folder without anything in it."""
-        return self._local.is_dir() and not any(self._local.iterdir())
+        try:
+            return self._local.is_dir() and not any(self._local.iterdir())
+        except FileNotFoundError:
+            # Another job has just moved it away.
+            return True
 
     def size(self) -> int:
         """Return the bytes of a file, or of all files in the folder."""
@@ -416,9 +420,10 @@ def _commit(partial: Place, place: Place, *, overwrite: bool) -> None:
         # Without leave to overwrite nothing is moved, not even what appeared since the last look:
         # then the renaming below fails.
         if overwrite and place.exists() and not place.is_empty():
-            place.rename(old)
+            with suppress(FileNotFoundError):
+                place.rename(old)
             # It may have been another one by the time it was moved. Nobody else touches it now.
-            if not _is_ours(old):
+            if old.exists() and not _is_ours(old):
                 raise InputError(f"{place.path} appeared and is not the output of a job: it stays")
         try:
             partial.rename(place)
