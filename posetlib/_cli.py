@@ -31,7 +31,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         # Whoever reads the output has read enough: nothing may complain when Python ends.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return YES
+        answer: int = options.answer
+        return answer
     return status
 
 
@@ -45,7 +46,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--types", metavar="JSON", help='the types and their supertypes: {"Stock": ["Asset"]}'
     )
-    parser.set_defaults(command=_demo)
+    # The answer is kept for a caller who does not read it to its end.
+    parser.set_defaults(command=_demo, answer=YES)
     commands = parser.add_subparsers(metavar="command")
 
     command = commands.add_parser("demo", help="a tour of what there is")
@@ -138,7 +140,6 @@ def _diff(options: argparse.Namespace, _types: pl.TypeHierarchy | None) -> int:
         nodes = (*before.nodes, *after.nodes)
         everyone = sorted({str(name) for node in nodes for name in node.interfaces})
     found = pl.diff(before, after, neighbours=everyone)
-    print(json.dumps(found.to_dict(), ensure_ascii=False) if options.json else found)
     differs = {
         "forwards": bool(found.forwards_changed),
         "roots": bool(found.roots_added or found.roots_removed),
@@ -146,6 +147,8 @@ def _diff(options: argparse.Namespace, _types: pl.TypeHierarchy | None) -> int:
         != {(node.item, name) for node in after.nodes for name in node.interfaces},
     }
     fails = any(differs[part] for part in parts) if parts else bool(found)
+    options.answer = NO if fails else YES
+    print(json.dumps(found.to_dict(), ensure_ascii=False) if options.json else found)
     return NO if fails else YES
 
 

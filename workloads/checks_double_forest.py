@@ -21,7 +21,7 @@ __all__ = ["double_forest_agrees"]
 _PROFILES_PER_TASK = 256
 
 
-def double_forest_agrees(session: SparkSession, place: Place) -> Outcome:
+def double_forest_agrees(session: SparkSession, place: Place, shown: int = WITNESSES) -> Outcome:
     """Both mappings equal the set-based computation; tasks take some profiles each."""
     try:
         data = read_mapping_data(read_json(place, "the DoubleForest"))
@@ -32,20 +32,20 @@ def double_forest_agrees(session: SparkSession, place: Place) -> Outcome:
     parts = [ids[i : i + _PROFILES_PER_TASK] for i in range(0, len(ids), _PROFILES_PER_TASK)]
     if len(parts) <= 1:
         # The driver does little work itself.
-        counts = [_faults(data, part) for part in parts]
+        counts = [_faults(data, shown, part) for part in parts]
     else:
-        counts = worked_apart(session, parts, partial(_faults, data))
-    first = [fault for _, some in counts for fault in some][:WITNESSES]
+        counts = worked_apart(session, parts, partial(_faults, data, shown))
+    first = [fault for _, some in counts for fault in some][:shown]
     return Outcome(checked, sum(count for count, _ in counts), [_witness(data, f) for f in first])
 
 
-def _faults(data: MappingData, profiles: list[int]) -> tuple[int, list[MappingFault]]:
+def _faults(data: MappingData, shown: int, profiles: list[int]) -> tuple[int, list[MappingFault]]:
     """Return how many faults some profiles have, and the first of them."""
     count = 0
     first: list[MappingFault] = []
     for fault in data.faults(profiles):
         count += 1
-        if len(first) < WITNESSES:
+        if len(first) < shown:
             first.append(fault)
     return count, first
 

@@ -120,19 +120,25 @@ def require_related(context: Opened, *, entries: bool) -> None:
     workload = context.workload
     if workload is None or not context.node_count:
         return
-    if entries:
-        found = entries_of(context)
-        if found.counts[_UNASKED] < found.held or not found.held:
-            return
-    mine = context.files.nodes.select("filter")
-    for rows in (workload.filters, workload.operations if workload.has_operations else None):
-        if (
-            rows is not None
-            and not mine.join(rows.select("filter"), "filter", "left_semi").isEmpty()
-        ):
-            return
+    if not entries and _share_a_text(context):
+        return
+    # The same filters may be written in other words.
+    found = entries_of(context)
+    if found.counts[_UNASKED] < found.held or not found.held or _share_a_text(context):
+        return
     raise InputError(
         f"{workload.told} has none of the table's filters: the table was not made from it"
+    )
+
+
+def _share_a_text(context: Opened) -> bool:
+    """Return whether table and workload have a filter in common, letter by letter."""
+    workload = context.workload
+    assert workload is not None
+    mine = context.files.nodes.select("filter")
+    theirs = [workload.filters, *([workload.operations] if workload.has_operations else [])]
+    return any(
+        not mine.join(rows.select("filter"), "filter", "left_semi").isEmpty() for rows in theirs
     )
 
 

@@ -18,7 +18,7 @@ from posetlib.merging.checking import covering_violations, excess_violations
 from workloads.errors import InputError
 from workloads.merged_roots import root_rows
 from workloads.opening import Opened
-from workloads.reports import WITNESSES, Outcome, not_applicable
+from workloads.reports import Outcome, not_applicable
 from workloads.shares import worked_apart
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def _outcome(context: Opened, texts: list[str], check: Any) -> Outcome:
     else:
         found = [list(check(part)) for part in parts]
     witnesses = [each for part in found for each in part]
-    return Outcome(len(texts), len(witnesses), witnesses[:WITNESSES])
+    return Outcome(len(texts), len(witnesses), witnesses[: context.shown])
 
 
 def _listed(texts: list[str], check: Any) -> list[dict[str, Any]]:

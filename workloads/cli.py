@@ -16,13 +16,20 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TextIO
 
 from posetlib.generating.auction import AuctionParameters
 from posetlib.tables import structure_names
 from workloads.errors import InputError, StartError, cause_of, refusal_of
 from workloads.experiments import MODULES
-from workloads.files import Place, is_local, place_of, require_apart, require_new
+from workloads.files import (
+    Place,
+    hidden_beside,
+    is_local,
+    place_of,
+    require_apart,
+    require_new,
+)
 from workloads.generate_options import add_generate_options, parameters_from, sizes_of
 from workloads.reports import (
     INVARIANT_NAMES,
@@ -32,6 +39,7 @@ from workloads.reports import (
     junit,
     left_out,
     report_text,
+    require_several,
     reserved,
     title,
     tool_version,
@@ -45,7 +53,7 @@ from workloads.session import (
     package_archive,
     settings_for,
 )
-from workloads.watch import History, watch
+from workloads.watch import History, watch, words_for
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -75,6 +83,9 @@ class _TerminatedError(BaseException):
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command, or several with "then" between them; see ``--help``."""
+    # A stream that the caller has closed is none: what is told there, nobody wants to hear.
+    sys.stdout = sys.stdout or _nowhere()
+    sys.stderr = sys.stderr or _nowhere()
     words = list(sys.argv[1:] if arguments is None else arguments)
     steps = [_parser().parse_args(part) for part in _parts(words)]
     for options, part in zip(steps, _parts(words), strict=True):
@@ -95,6 +106,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return TERMINATED
     except Exception as error:  # noqa: BLE001 - each has its own exit status
         return _gave_up(error)
+
+
+def _nowhere() -> TextIO:
+    return Path(os.devnull).open("w", encoding="utf-8")
 
 
 def _gave_up(error: Exception) -> int:
@@ -212,12 +227,13 @@ def _check(options: argparse.Namespace) -> None:
         if out is not None and options.job is not _archive and is_local(out):
             require_apart(Place(out), inputs)
             require_new(Place(out), overwrite=options.overwrite)
-    for name in ("report", "junit"):
-        out = getattr(options, name, None)
-        if out is not None and is_local(out):
-            if Place(out).is_folder():
-                raise InputError(f"the report cannot be written to {out}: Is a directory")
-            require_apart(Place(out), inputs)
+    files = [getattr(options, name, None) for name in ("report", "junit")]
+    reports = [Place(out) for out in files if out is not None and is_local(out)]
+    for place in reports:
+        if place.is_folder():
+            raise InputError(f"the report cannot be written to {place.path}: Is a directory")
+        require_apart(place, inputs)
+    require_several(reports, getattr(options, "violations", None))
     if options.job is _generate:
         parameters_from(options)
     if options.job is _validate:
@@ -228,8 +244,10 @@ def _check(options: argparse.Namespace) -> None:
             raise InputError(f"--broadcast-limit is at least 0, not {options.broadcast_limit}")
         if options.neighbours is not None and "" in options.neighbours.split(","):
             raise InputError("--neighbours are names with commas between them, and none is empty")
+        if not options.interval > 0:
+            raise InputError(f"--interval is more than 0 seconds, not {options.interval}")
         if options.watch is not None:
-            if not Path(options.watch).is_dir():
+            if not is_local(options.watch) or not Place(options.watch).is_folder():
                 raise InputError(f"there is no folder at {options.watch} to watch")
             if options.report or options.junit or options.violations:
                 raise InputError("--watch keeps the reports itself, in its folder validations")
@@ -344,6 +362,7 @@ def _parser() -> argparse.ArgumentParser:
 
     archive = command("archive", _archive, "the packages, for --py-files of spark-submit")
     archive.add_argument("--out", required=True, metavar="FILE.zip")
+    archive.add_argument("--overwrite", action="store_true", help="replace a file that exists")
     return parser
 
 
@@ -603,14 +622,17 @@ def _watch(session: SparkSession, options: argparse.Namespace) -> int:
 
     def validate(snapshot: Path, report: Path) -> tuple[int, dict[str, Any]]:
         _say(f"{snapshot}:")
-        own = argparse.Namespace(
-            **vars(options) | {"snapshot": str(snapshot), "report": str(report)}
-        )
+        words = words_for(options.words, snapshot)
+        changed = {"snapshot": str(snapshot), "report": str(report), "words": words}
+        own = argparse.Namespace(**vars(options) | changed)
         try:
             status, found = _validated(session, own)
-        except InputError as error:
+        except Exception as error:
             # One snapshot that is none does not keep the others from being looked at.
-            return _refuse(str(error)), {"ok": None, "error": str(error), "finished": _now()}
+            told = str(error) if isinstance(error, InputError) else refusal_of(error)
+            if told is None:
+                raise
+            return _refuse(told), {"ok": None, "error": told, "finished": _now()}
         names = ("ok", "structure", "nodes", "edges", "seconds", "finished")
         entries = found["invariants"]
         return status, {
@@ -619,7 +641,7 @@ def _watch(session: SparkSession, options: argparse.Namespace) -> int:
             "violations": sum(each["violations"] for each in entries),
         }
 
-    history = History(Path(options.watch))
+    history = History(Path(Place(options.watch).absolute))
     return watch(history, validate, once=options.once, interval=options.interval)
 
 
@@ -656,9 +678,19 @@ def _experiment(session: SparkSession, options: argparse.Namespace) -> int:
 
 
 def _archive(_session: SparkSession | None, options: argparse.Namespace) -> int:
+    if not is_local(options.out):
+        raise InputError(f"{options.out} is elsewhere: an archive goes to a disk of this machine")
+    place = Place(options.out).target()
+    if place.is_folder() or (place.exists() and not options.overwrite):
+        what = "is a folder" if place.is_folder() else "exists; --overwrite replaces it"
+        raise InputError(f"{options.out} {what}")
+    partial = hidden_beside(place, "partial")
     try:
-        package_archive(Path(options.out))
+        package_archive(Path(partial.absolute))
+        partial.replace(place)
     except OSError as error:
         raise InputError(f"nothing can be written at {options.out}: {error.strerror}") from None
+    finally:
+        partial.delete()
     _say(f"posetlib and workloads are in {options.out}")
     return FINE

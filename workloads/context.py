@@ -154,7 +154,7 @@ class Context(ABC):
             count, wrong = rows.agg(f.count("id"), differs).collect()[0]
             some = []
             if wrong:
-                bad = rows.where(~f.col("agrees")).orderBy("id").limit(WITNESSES)
+                bad = rows.where(~f.col("agrees")).orderBy("id").limit(self.shown)
                 some = [(row["id"], row["filter"]) for row in bad.collect()]
             return count, wrong or 0, some
 

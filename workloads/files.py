@@ -19,7 +19,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from workloads.errors import InputError
+from workloads.errors import InputError, cause_of
 from workloads.session import is_remote
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Place",
+    "hidden_beside",
     "is_local",
     "new_output",
     "place_of",
@@ -41,6 +42,8 @@ _FILE: Final = "file:"
 _SCHEME: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):")
 #: What Hadoop can write as a part of a path and cannot read again.
 _UNREADABLE: Final = re.compile(r"[\\:\x00-\x1f\x7f]")
+#: Names of what a process has open, which may be a file: it is the caller's, and not to replace.
+_OPENED: Final = re.compile(r"/dev/(stdout|stderr|fd/)|/proc/[^/]+/fd/")
 #: What the jobs leave in a folder of their own: nothing else is ever overwritten.
 _MARKS: Final = (
     "workload.json", "snapshot.json", "_cover.json", "_match.json", "_violations.json",
@@ -107,13 +110,29 @@ class Place:
         """Make the folders that it is in."""
         self._local.absolute().parent.mkdir(parents=True, exist_ok=True)
 
+    def is_stream(self) -> bool:
+        """Return whether it is there and neither a file nor a folder: a device, a pipe, stdout."""
+        if _OPENED.match(str(self._local)):
+            return True
+        return self._local.exists() and not (self._local.is_file() or self._local.is_dir())
+
+    def target(self) -> Place:
+        """Return what it is a name for, if it is a link to a file; else itself."""
+        if not self.is_link() or self.is_stream():
+            return self
+        return type(self)(str(self._local.resolve()))
+
     def replace(self, other: Place) -> None:
         """Give a file the name of another one, which is gone then."""
         self._local.replace(other._local)
 
     def is_empty(self) -> bool:
         """Return whether it is a folder without anything in it."""
-        return self._local.is_dir() and not any(self._local.iterdir())
+        try:
+            return self._local.is_dir() and not any(self._local.iterdir())
+        except FileNotFoundError:
+            # Another job has just moved it away.
+            return True
 
     def size(self) -> int:
         """Return the bytes of a file, or of all files in the folder."""
@@ -155,8 +174,9 @@ class Place:
         return self._local.read_text(encoding="utf-8")
 
     def write_text(self, text: str) -> None:
-        """Write a file."""
-        self._local.write_text(text, encoding="utf-8")
+        """Write a file; to a stream, after what was written there before."""
+        with self._local.open("a" if self.is_stream() else "w", encoding="utf-8") as file:
+            file.write(text)
 
 
 class _HadoopPlace(Place):
@@ -175,7 +195,7 @@ class _HadoopPlace(Place):
             self._files = self._hadoop.getFileSystem(self._conf)
             self._qualified = str(self._hadoop.makeQualified(self._files).toString())
         except Exception as error:
-            raise InputError(f"{path} cannot be reached: {_last_line(error)}") from error
+            raise InputError(f"{path} cannot be reached: {cause_of(error)}") from error
 
     def child(self, name: str) -> Place:
         return _HadoopPlace(f"{self.path.rstrip('/')}/{name}", self._session)
@@ -210,6 +230,9 @@ class _HadoopPlace(Place):
         return bool(self._files.exists(self._hadoop))
 
     def is_link(self) -> bool:
+        return False
+
+    def is_stream(self) -> bool:
         return False
 
     def is_folder(self) -> bool:
@@ -249,7 +272,7 @@ class _HadoopPlace(Place):
             context.rename(self._hadoop, other._hadoop, none)
         except Exception as error:
             if "UnsupportedFileSystem" not in str(error):
-                raise FileExistsError(_last_line(error)) from error
+                raise FileExistsError(cause_of(error)) from error
             if other.exists() or not self._files.rename(self._hadoop, other._hadoop):
                 raise FileExistsError(f"{self.path} cannot become {other.path}") from error
 
@@ -279,12 +302,6 @@ class _HadoopPlace(Place):
             stream.write(bytearray(text, "utf-8"))
         finally:
             stream.close()
-
-
-def _last_line(error: BaseException) -> str:
-    cause = getattr(error, "java_exception", None)
-    text = str(error if cause is None else cause.toString())
-    return next((line.strip() for line in text.splitlines() if line.strip()), "")
 
 
 def _local_path(path: str) -> str:
@@ -373,48 +390,66 @@ def new_output(place: Place, *, overwrite: bool) -> Iterator[Place]:
     of a job; and once more at the end. What a failure leaves behind is removed, and so is what jobs
     left that were killed; a name that begins with a dot is no output.
     """
-    _sweep(place)
+    # What a killed job had moved away is put back before anybody looks what is there.
+    partial = hidden_beside(place, "partial")
     require_new(place, overwrite=overwrite)
-    token = _token()
-    partial = place.sibling(f".{place.name}.partial-{token}")
     try:
         partial.make()
     except OSError as error:
         raise InputError(f"nothing can be written at {place.path}: {error.strerror}") from error
     try:
         yield type(partial)(partial.address) if type(partial) is Place else partial
-        _commit(partial, place, place.sibling(f".{place.name}.old-{token}"), overwrite=overwrite)
+        _commit(partial, place, overwrite=overwrite)
     except BaseException:
         _delete_surely(partial)
         raise
 
 
-def _commit(partial: Place, place: Place, old: Place, *, overwrite: bool) -> None:
+def hidden_beside(place: Place, kind: str) -> Place:
+    """Return a hidden name beside an output for this job alone, and sweep those of killed jobs."""
+    _sweep(place)
+    return place.sibling(f".{place.name}.{kind}-{_token()}")
+
+
+def _commit(partial: Place, place: Place, *, overwrite: bool) -> None:
     """Make a finished folder the output, and let nothing go that a job was not given."""
     require_new(place, overwrite=overwrite)
-    moved = False
-    if place.exists() and not place.is_empty():
-        place.rename(old)
-        moved = True
-        # It may have been another one by the time it was moved. Nobody else touches it now.
-        if not _is_ours(old):
-            old.rename(place)
-            raise InputError(f"{place.path} appeared and is not the output of a job: it stays")
+    token = _token()
+    old = place.sibling(f".{place.name}.old-{token}")
     try:
-        partial.rename(place)
-    except OSError as error:
-        if moved and not place.exists():
-            old.rename(place)
-            moved = False
-        if place.exists():
-            if moved:
+        # Without leave to overwrite nothing is moved, not even what appeared since the last look:
+        # then the renaming below fails.
+        if overwrite and place.exists() and not place.is_empty():
+            with suppress(FileNotFoundError):
+                place.rename(old)
+            # It may have been another one by the time it was moved. Nobody else touches it now.
+            if old.exists() and not _is_ours(old):
+                raise InputError(f"{place.path} appeared and is not the output of a job: it stays")
+        try:
+            partial.rename(place)
+        except OSError as error:
+            if not place.exists():
+                raise
+            if old.exists():
+                # It was to be replaced, and now it is, if by another job.
                 old.delete()
             raise InputError(
                 f"{place.path} appeared while the job ran: it stays, and this output is given up"
             ) from error
-        raise
-    if moved:
+    finally:
+        # Also if somebody ends the job just here.
+        if old.exists():
+            _settle(old, place, place.sibling(f"{place.name}.kept-{token}"))
+
+
+def _settle(old: Place, place: Place, spare: Place) -> None:
+    """Let the old output go if there is a new one, or else put it back."""
+    if not place.exists():
+        old.rename(place)
+    elif _is_ours(old):
         old.delete()
+    else:
+        old.rename(spare)
 
 
 def _delete_surely(place: Place) -> None:

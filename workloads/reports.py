@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import importlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 from xml.etree import ElementTree as ET
 
-from workloads.errors import InputError
-from workloads.files import Place, write_json
+from workloads.errors import InputError, cause_of
+from workloads.files import Place, hidden_beside, is_local, write_json
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -30,6 +30,7 @@ __all__ = [
     "not_applicable",
     "not_asked",
     "report_text",
+    "require_several",
     "reserved",
     "title",
     "tool_version",
@@ -277,41 +278,60 @@ def write_violations(session: SparkSession, place: Place, found: Mapping[str, Ou
 
 
 class Reserved:
-    """A file that can be written: this was tried before the work began."""
+    """A file that can be written: this was tried before the work began.
+
+    A device or a pipe, such as /dev/stdout, is written to as it is, and a link is followed.
+    """
 
     def __init__(self, place: Place) -> None:
-        self._place = place
-        self._partial = place.sibling(f".{place.name}.partial")
+        self._place = place.target()
+        self._partial: Place | None = None
 
     def open(self) -> None:
         """Try to write; InputError says what is in the way."""
+        if self._place.is_stream():
+            return
         try:
             if self._place.is_folder():
                 raise IsADirectoryError(21, "Is a directory")
-            self._place.sibling(self._place.name)
             self._place.make_parent()
+            self._partial = hidden_beside(self._place, "partial")
             self._partial.write_text("")
         except InputError:
             raise
         except Exception as error:
-            raise self._refusal(error) from error
+            raise InputError(self._told(error)) from error
 
     def write(self, text: str) -> None:
-        """Write the file, complete or not at all."""
+        """Write the file, complete or not at all; OSError if that is no longer possible."""
         try:
+            if self._partial is None:
+                self._place.write_text(text)
+                return
             self._partial.write_text(text)
             self._partial.replace(self._place)
         except Exception as error:
-            raise self._refusal(error) from error
+            raise OSError(self._told(error)) from error
 
     def close(self) -> None:
         """Leave nothing behind but the file."""
-        if self._partial.exists():
+        if self._partial is not None and self._partial.exists():
             self._partial.delete()
 
-    def _refusal(self, error: Exception) -> InputError:
-        reason = getattr(error, "strerror", None) or str(error).strip().splitlines()[0]
-        return InputError(f"the report cannot be written to {self._place.path}: {reason}")
+    def _told(self, error: Exception) -> str:
+        reason = getattr(error, "strerror", None) or cause_of(error)
+        return f"the report cannot be written to {self._place.path}: {reason}"
+
+
+def require_several(reports: Sequence[Place], violations: str | None) -> None:
+    """Refuse two results of one command in one place: one of them would be lost."""
+    if len({each.parts for each in reports}) < len(reports) and not reports[0].is_stream():
+        raise InputError(f"two reports go to {reports[0].path}: one of them would be lost")
+    if violations is not None and is_local(violations):
+        folder = Place(violations)
+        for each in reports:
+            if each.parts[: len(folder.parts)] == folder.parts:
+                raise InputError(f"{each.path} lies in {violations}, where the violations go")
 
 
 @contextmanager

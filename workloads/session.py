@@ -7,6 +7,7 @@ import re
 import shlex
 import shutil
 import socket
+import subprocess
 import sys
 import tempfile
 import threading
@@ -43,6 +44,10 @@ _MOST_SENT: Final = 1 << 25
 #: The Java processes of the sessions that were started here.
 _started: list[Any] = []
 _PACKAGES: Final = ("posetlib", "workloads")
+#: The first version of Java that Spark runs on.
+_JAVA: Final = 17
+#: Masters that Spark knows, as far as their beginning tells.
+_MASTER: Final = re.compile(r"local($|\[(?!0)|-cluster\[)|spark://|k8s://|yarn$")
 #: Options of spark-submit that stand for a setting.
 _OPTIONS: Final = {
     "--master": "spark.master",
@@ -200,11 +205,17 @@ def require_startable(master: str | None) -> None:
     """Say what is missing before Spark is started and fails for the lack of it."""
     if "PYSPARK_GATEWAY_PORT" in os.environ:
         return
-    home = os.environ.get("JAVA_HOME")
-    java = shutil.which("java", path=f"{home}/bin") if home else shutil.which("java")
-    if java is None:
+    if _java() is None:
+        home = os.environ.get("JAVA_HOME")
         where = f"in {home}/bin, where JAVA_HOME says" if home else "on the PATH"
-        raise StartError(f"Spark needs Java 17 or later, and there is no java {where}")
+        raise StartError(f"Spark needs Java {_JAVA} or later, and there is no java {where}")
+    if master is not None and _MASTER.match(master) is None:
+        raise _unknown_master(master)
+    if master == "yarn" and not {"HADOOP_CONF_DIR", "YARN_CONF_DIR"} & set(os.environ):
+        raise StartError(
+            "--master yarn needs HADOOP_CONF_DIR or YARN_CONF_DIR, the folder of the cluster's "
+            "settings, in the environment"
+        )
     if master is None or not master.startswith("spark://"):
         return
     reasons = []
@@ -221,12 +232,29 @@ def require_startable(master: str | None) -> None:
     raise StartError(f"no Spark master answers at {'; '.join(reasons)}")
 
 
+def _java() -> str | None:
+    """Return the path of the java that Spark would take."""
+    home = os.environ.get("JAVA_HOME")
+    return shutil.which("java", path=f"{home}/bin") if home else shutil.which("java")
+
+
+def _unknown_master(master: str | None) -> InputError:
+    return InputError(
+        f"Spark knows no master {master!r}: it is local[*], spark://host:port, yarn or k8s://…"
+    )
+
+
 def _start_error(master: str | None, error: Exception) -> Exception:
     cause = cause_of(error)
     if "Could not parse Master URL" in str(error) or "Could not parse Master URL" in cause:
-        return InputError(
-            f"Spark knows no master {master!r}: it is local[*], spark://host:port, yarn or k8s://…"
-        )
+        return _unknown_master(master)
+    if "JAVA_GATEWAY_EXITED" in str(error):
+        java = _java()
+        told = subprocess.run([str(java), "-version"], capture_output=True, text=True, check=False)
+        found = re.search(r'version "(?:1\.)?(\d+)', told.stderr)
+        if found is not None and int(found.group(1)) < _JAVA:
+            return StartError(f"Spark needs Java {_JAVA} or later, and {java} is {found.group(1)}")
+        return StartError(f"Java ended before Spark ran; what {java} said is above")
     return StartError(f"Spark does not start with master {master!r}: {cause}")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager, nullcontext
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
@@ -149,7 +150,10 @@ def validate(
         limit=broadcast_limit,
         shown=WITNESSES if violations is None else MOST_VIOLATIONS,
     )
-    with open_context(session, snapshot, asked) as context:
+    with (
+        _reserved(violations, overwrite=overwrite) as table,
+        open_context(session, snapshot, asked) as context,
+    ):
         context.require_known_neighbours()
         pairs = bool({"entries-served", "entries-asked"} & set(chosen))
         require_related(context, entries=pairs)
@@ -165,15 +169,15 @@ def validate(
             found[name] = outcome
             if told is not None:
                 told(name, entries[-1])
-        if violations is not None:
-            with new_output(violations, overwrite=overwrite) as place:
-                write_violations(session, place, found)
-    if double_forest is not None:
-        begun = time.perf_counter()
-        outcome = double_forest_agrees(session, double_forest)
-        entries.append(outcome.to_dict("double-forest-agrees", time.perf_counter() - begun))
-        if told is not None:
-            told("double-forest-agrees", entries[-1])
+        if double_forest is not None:
+            begun = time.perf_counter()
+            outcome = double_forest_agrees(session, double_forest, asked.shown)
+            entries.append(outcome.to_dict("double-forest-agrees", time.perf_counter() - begun))
+            found["double-forest-agrees"] = outcome
+            if told is not None:
+                told("double-forest-agrees", entries[-1])
+        if table is not None:
+            write_violations(session, table, found)
     return {
         "format": REPORT_FORMAT,
         "version": REPORT_VERSION,
@@ -200,6 +204,11 @@ def validate(
         "bad_rows": context.bad.to_dict(),
         "invariants": entries,
     }
+
+
+def _reserved(place: Place | None, *, overwrite: bool) -> AbstractContextManager[Place | None]:
+    """Give a place for all violations, found free and writable before the work begins."""
+    return nullcontext() if place is None else new_output(place, overwrite=overwrite)
 
 
 def _read(

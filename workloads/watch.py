@@ -1,8 +1,8 @@
 """Watching a folder: each snapshot that appears in it is validated once, and a history is kept.
 
 The history is `validations/history.jsonl` in that folder, a line for each validation, and beside it
-lie the reports. A snapshot is known by its name and by when its header was written: one that is
-replaced is validated again.
+lie the reports. A snapshot is known by its name and by when one of its files was written last: one
+that is replaced or changed is validated again.
 """
 
 from __future__ import annotations
@@ -10,13 +10,14 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
 from workloads.errors import InputError
 
-__all__ = ["History", "watch"]
+__all__ = ["History", "watch", "words_for"]
 
 #: The folder of the reports, and the file that tells of all of them.
 FOLDER: Final = "validations"
@@ -62,7 +63,7 @@ class History:
             # What a job has not finished has a name that begins with a dot.
             if each.name.startswith(".") or not header.is_file():
                 continue
-            written = header.stat().st_mtime_ns
+            written = _last_written(each)
             if (each.name, written) not in self._known:
                 found.append((each.name, written))
         return found
@@ -85,6 +86,35 @@ class History:
             file.flush()
             os.fsync(file.fileno())
         self._known.add(self._key(entry))
+
+
+def _last_written(folder: Path) -> int:
+    """Return when a file of a folder was written last, in nanoseconds since 1970."""
+    times = [0]
+    for each in folder.rglob("*"):
+        # A file that somebody is just replacing is there at the next look.
+        with suppress(OSError):
+            times.append(each.stat().st_mtime_ns)
+    return max(times)
+
+
+def words_for(words: Sequence[str], snapshot: Path) -> list[str]:
+    """Return the command that validates one snapshot, from the one that watches its folder.
+
+    >>> words_for(["validate", "--watch", "d", "--once", "--skip", "same-roots"], Path("d/e"))
+    ['validate', '--snapshot', 'd/e', '--skip', 'same-roots']
+    """
+    made: list[str] = []
+    left = iter(words)
+    for word in left:
+        option, sign, _ = word.partition("=")
+        if option in ("--watch", "--interval") and not sign:
+            next(left, None)
+        if option == "--watch":
+            made += ["--snapshot", str(snapshot)]
+        elif option not in ("--interval", "--once"):
+            made.append(word)
+    return made
 
 
 def watch(

@@ -110,6 +110,20 @@ def snapshot_file(folder: Path, name: str, pairs: list[tuple[str, str]]) -> str:
     return str(path)
 
 
+def test_a_difference_that_is_not_read_to_its_end_is_one(tmp_path: Path) -> None:
+    before = snapshot_file(tmp_path, "a", [])
+    after = snapshot_file(tmp_path, "b", [("x = 1", "I1")])
+    for options, status in ((["--fail-on", "entries"], 1), (["--fail-on", "forwards"], 0)):
+        reading, writing = os.pipe()
+        os.close(reading)
+        done = subprocess.run(
+            [sys.executable, "-m", "posetlib", "diff", before, after, *options],
+            stdout=writing, stderr=subprocess.PIPE, text=True, check=False,
+        )  # fmt: skip
+        os.close(writing)
+        assert (done.returncode, done.stderr) == (status, "")
+
+
 def test_two_snapshots_are_compared_before_a_deployment(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

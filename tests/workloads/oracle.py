@@ -23,7 +23,7 @@ def violations(
 ) -> dict[str, int]:
     """Return the number of violations of each invariant that applies, but for forwards-agree.
 
-    Of reachable-acyclic it is 0 or 1. Typed columns are none of the rows'.
+    Typed columns are none of the rows'.
     """
     return _Table(header, nodes, edges).violations(pairs, notifications)
 
@@ -70,7 +70,7 @@ class _Table:
                 (each in self.roots) == any(self.over[o, each] for o in self.ids if o != each)
                 for each in self.ids
             ),
-            "reachable-acyclic": int(any(each in self.below[each] for each in self.ids)),
+            "reachable-acyclic": len(self.astray()),
             "interfaces-nonempty": sum(not self.held[each] for each in self.ids),
             "match-agrees": sum(self.missed(each) for each in notifications),
             "distinct-filters": sum(
@@ -111,6 +111,11 @@ class _Table:
         if pairs is not None:
             found |= self.against([(parse_filter(text), interface) for text, interface in pairs])
         return found
+
+    def astray(self) -> set[int]:
+        """Return what lies on a cycle, or below one."""
+        cycles = {each for each in self.ids if each in self.below[each]}
+        return cycles.union(*(self.below[each] for each in cycles))
 
     def siblings(self) -> int:
         families = [self.roots] + [

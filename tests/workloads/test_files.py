@@ -81,7 +81,7 @@ def test_an_output_that_appears_at_the_last_moment_is_not_replaced(
     monkeypatch.setattr("workloads.files.require_new", lambda *_a, **_b: None)
     with (
         pytest.raises(InputError, match="appeared while the job ran: it stays"),
-        new_output(Place(str(out)), overwrite=False) as place,
+        new_output(Place(str(out)), overwrite=True) as place,
     ):
         finished(place)
         real = Place.exists
@@ -97,6 +97,30 @@ def test_an_output_that_appears_at_the_last_moment_is_not_replaced(
 
         monkeypatch.setattr(Place, "exists", exists)
     assert names(out) == ["mine"]
+    assert names(tmp_path) == ["d"]
+
+
+def test_without_leave_to_overwrite_not_even_a_jobs_output_is_moved(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Another job with the same output ends right after the last look of this one.
+    out = tmp_path / "d"
+    from workloads import files
+
+    real = files.require_new
+    looks: list[bool] = []
+
+    def late(place: Place, *, overwrite: bool) -> None:
+        real(place, overwrite=overwrite)
+        looks.append(overwrite)
+        if len(looks) == 2:
+            monkeypatch.setattr(files, "require_new", real)
+            job(out, "theirs")
+
+    monkeypatch.setattr(files, "require_new", late)
+    with pytest.raises(InputError, match="appeared while the job ran: it stays"):
+        job(out, "mine")
+    assert (out / "workload.json").read_text() == "theirs"
     assert names(tmp_path) == ["d"]
 
 
@@ -118,6 +142,52 @@ def test_what_took_the_place_of_an_output_at_the_last_moment_is_put_back(
         job(out, "new", overwrite=True)
     assert names(out) == ["thesis.tex"]
     assert names(tmp_path) == ["d"]
+
+
+@pytest.mark.parametrize("when", ["moved away", "put in place"])
+def test_a_job_that_is_ended_while_it_commits_leaves_one_whole_output(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, when: str
+) -> None:
+    out = tmp_path / "d"
+    job(out, "old")
+    real = Place.rename
+
+    def rename(self: Place, other: Place) -> None:
+        real(self, other)
+        if (".old-" in other.name) == (when == "moved away"):
+            monkeypatch.setattr(Place, "rename", real)
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(Place, "rename", rename)
+    with pytest.raises(KeyboardInterrupt):
+        job(out, "new", overwrite=True)
+    left = "old" if when == "moved away" else "new"
+    assert (out / "workload.json").read_text() == left
+    assert names(tmp_path) == ["d"]
+
+
+def test_what_was_moved_by_mistake_is_kept_even_if_its_place_is_taken(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "d"
+    job(out, "old")
+    real = Place.rename
+
+    def rename(self: Place, other: Place) -> None:
+        if ".old-" not in other.name:
+            real(self, other)
+            return
+        (out / "workload.json").rename(out / "thesis.tex")
+        real(self, other)
+        out.mkdir()
+        (out / "mine").write_text("")
+
+    monkeypatch.setattr(Place, "rename", rename)
+    with pytest.raises(InputError, match="is not the output of a job: it stays"):
+        job(out, "new", overwrite=True)
+    assert names(out) == ["mine"]
+    (kept,) = tmp_path.glob("d.kept-*")
+    assert names(kept) == ["thesis.tex"]
 
 
 def test_an_output_is_replaced_if_asked(tmp_path: Path) -> None:
@@ -263,6 +333,81 @@ def test_a_report_appears_when_it_is_complete(tmp_path: Path) -> None:
     assert names(tmp_path / "r") == ["r.json"]
 
 
+def test_a_pipe_or_a_device_is_written_to_and_not_replaced(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reading = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        for path in (pipe, tmp_path / "link"):
+            if not path.exists():
+                path.symlink_to(pipe)
+            with reserved(Place(str(path))) as file:
+                assert file is not None
+                file.write("{}")
+            assert os.read(reading, 10) == b"{}"
+    finally:
+        os.close(reading)
+    assert pipe.is_fifo()
+    assert names(tmp_path) == ["link", "pipe"]
+
+
+@pytest.mark.skipif(not Path("/dev/fd").is_dir(), reason="there is no /dev/fd")
+def test_a_file_that_the_caller_has_open_is_written_to_and_not_replaced(tmp_path: Path) -> None:
+    with (tmp_path / "out").open("a+", encoding="utf-8") as out:
+        out.write("first\n")
+        out.flush()
+        with reserved(Place(f"/dev/fd/{out.fileno()}")) as file:
+            assert file is not None
+            file.write("second\n")
+        out.write("third\n")
+    assert (tmp_path / "out").read_text() == "first\nsecond\nthird\n"
+    assert names(tmp_path) == ["out"]
+
+
+def test_a_report_goes_where_a_link_leads(tmp_path: Path) -> None:
+    (tmp_path / "there").write_text("old")
+    (tmp_path / "link").symlink_to(tmp_path / "there")
+    with reserved(Place(f"{tmp_path}/link")) as file:
+        assert file is not None
+        file.write("new")
+    assert (tmp_path / "there").read_text() == "new"
+    assert (tmp_path / "link").is_symlink()
+
+
+def test_two_runs_may_write_one_report_and_the_later_has_it(tmp_path: Path) -> None:
+    place = Place(f"{tmp_path}/r.json")
+    with reserved(place) as late:
+        with reserved(place) as early:
+            assert late is not None
+            assert early is not None
+            early.write("early")
+        late.write("late")
+    assert place.read_text() == "late"
+    assert names(tmp_path) == ["r.json"]
+
+
+def test_a_report_that_can_no_longer_be_written_is_no_fault_of_the_input(tmp_path: Path) -> None:
+    told = "No such file or directory"
+    with (
+        pytest.raises(OSError, match=f"the report cannot be written to .*: {told}") as caught,
+        reserved(Place(f"{tmp_path}/r/r.json")) as file,
+    ):
+        assert file is not None
+        (each,) = (tmp_path / "r").iterdir()
+        each.unlink()
+        (tmp_path / "r").rmdir()
+        file.write("{}")
+    assert not isinstance(caught.value, InputError)
+
+
+def test_what_a_killed_run_left_of_a_report_is_swept(tmp_path: Path, dead: int) -> None:
+    (tmp_path / f".r.json.partial-{_host()}-{dead}-0123456789ab").write_text("half")
+    with reserved(Place(f"{tmp_path}/r.json")) as file:
+        assert file is not None
+        file.write("{}")
+    assert names(tmp_path) == ["r.json"]
+
+
 @pytest.fixture
 def dead() -> int:
     """The id of a process that is gone."""
@@ -316,7 +461,7 @@ def test_a_full_disk_leaves_no_output_and_the_old_one(
             full()
         real(self, other)
 
-    with monkeypatch.context() as patch, pytest.raises((OSError, InputError)):
+    with monkeypatch.context() as patch, pytest.raises(OSError, match="No space left"):
         patch.setattr(Place, "rename", cannot)
         job(tmp_path / "d", "new", overwrite=True)
     assert (tmp_path / "d" / "workload.json").read_text() == "old"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from pathlib import Path
 from typing import Any
@@ -102,8 +103,6 @@ def test_each_snapshot_is_validated_once_and_again_when_it_is_replaced(tmp_path:
     assert seen == ["one one-1.json", "two two-1.json"]
     assert watch(History(tmp_path), validate, once=True, interval=0) == 0
     header = tmp_path / "one" / "snapshot.json"
-    import os
-
     os.utime(header, (1, 1))
     assert watch(History(tmp_path), validate, once=True, interval=0) == 0
     assert seen[2:] == ["one one-2.json"]
@@ -111,6 +110,27 @@ def test_each_snapshot_is_validated_once_and_again_when_it_is_replaced(tmp_path:
     assert told == [
         ("one", True, "one-1.json"), ("two", False, "two-1.json"), ("one", True, "one-2.json"),
     ]  # fmt: skip
+
+
+def test_a_snapshot_that_is_changed_in_place_is_validated_again(tmp_path: Path) -> None:
+    snapshot(tmp_path, "one")
+    rows = tmp_path / "one" / "nodes" / "part.parquet"
+    rows.parent.mkdir()
+    rows.write_text("rows")
+    seen: list[str] = []
+
+    def validate(_place: Path, to: Path) -> tuple[int, dict[str, Any]]:
+        seen.append(to.name)
+        return 0, {"ok": True}
+
+    for _ in range(2):
+        watch(History(tmp_path), validate, once=True, interval=0)
+    assert seen == ["one-1.json"]
+    later = rows.stat().st_mtime + 60
+    os.utime(rows, (later, later))
+    for _ in range(2):
+        watch(History(tmp_path), validate, once=True, interval=0)
+    assert seen == ["one-1.json", "one-2.json"]
 
 
 def test_a_line_that_was_cut_off_costs_no_other_one(tmp_path: Path) -> None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
 import time
+import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +19,7 @@ from tests.workloads.test_validate import PAIRS, table
 from workloads import cli
 from workloads.cli import main
 from workloads.errors import InputError, StartError, cause_of
-from workloads.session import Progress, _given, require_startable, settings_for
+from workloads.session import Progress, _given, _start_error, require_startable, settings_for
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -123,6 +125,86 @@ def test_what_is_missing_is_said_before_spark_starts(
     monkeypatch.setattr("pyspark.sql.SparkSession.getActiveSession", lambda: None)
     assert main(["generate", "--filters", "3", "--out", str(tmp_path / "d")]) == 3
     assert "there is no java on the PATH" in capsys.readouterr().err
+
+
+@pytest.mark.needs("java")
+@pytest.mark.parametrize("master", ["bogus", "", "local[0]", "mesos://h:1", "yarn-client", "Local"])
+def test_a_master_that_spark_does_not_know_is_bad_input(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], master: str
+) -> None:
+    monkeypatch.delenv("PYSPARK_GATEWAY_PORT", raising=False)
+    monkeypatch.setattr("pyspark.sql.SparkSession.getActiveSession", lambda: None)
+    arguments = ["generate", "--filters", "3", "--out", str(tmp_path / "d"), "--master", master]
+    assert main(arguments) == 2
+    assert f"Spark knows no master {master!r}" in capsys.readouterr().err
+
+
+@pytest.mark.needs("java")
+def test_masters_that_spark_knows_are_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("PYSPARK_GATEWAY_PORT", raising=False)
+    for master in ("local", "local[2]", "local[*]", "local[2,3]", "local-cluster[2,1,1024]",
+                   "k8s://https://host:443"):  # fmt: skip
+        require_startable(master)
+    monkeypatch.delenv("HADOOP_CONF_DIR", raising=False)
+    monkeypatch.delenv("YARN_CONF_DIR", raising=False)
+    with pytest.raises(StartError, match="needs HADOOP_CONF_DIR or YARN_CONF_DIR"):
+        require_startable("yarn")
+    monkeypatch.setenv("YARN_CONF_DIR", "/etc/hadoop")
+    require_startable("yarn")
+
+
+@pytest.mark.parametrize(
+    ("version", "sentence"),
+    [('openjdk version "11.0.2"', "needs Java 17 or later, and .* is 11$"),
+     ('java version "1.8.0_202"', "needs Java 17 or later, and .* is 8$"),
+     ("Too small maximum heap", "Java ended before Spark ran; what .* said is above")],
+)  # fmt: skip
+def test_a_java_that_does_not_do_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: str, sentence: str
+) -> None:
+    java = tmp_path / "bin" / "java"
+    java.parent.mkdir()
+    java.write_text(f"#!/bin/sh\necho '{version}' >&2\nexit 1\n")
+    java.chmod(0o755)
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+    error = _start_error("local[*]", RuntimeError("[JAVA_GATEWAY_EXITED] Java gateway exited"))
+    assert isinstance(error, StartError)
+    assert re.search(sentence, str(error))
+
+
+@pytest.mark.parametrize(
+    ("words", "closed", "status"),
+    [("archive --out a.zip", ">&-", 0), ("validate --snapshot nowhere", "2>&-", 2),
+     ("validate --snapshot nowhere", ">&- 2>&-", 2)],
+)  # fmt: skip
+def test_a_stream_that_the_caller_closed_changes_no_status(
+    tmp_path: Path, words: str, closed: str, status: int
+) -> None:
+    done = subprocess.run(
+        ["sh", "-c", f'"$0" -m workloads {words} {closed}', sys.executable],
+        env=os.environ | {"PYTHONPATH": str(ROOT)}, cwd=tmp_path, timeout=300, check=False,
+    )  # fmt: skip
+    assert done.returncode == status
+
+
+def test_an_archive_replaces_nothing_unless_it_may(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "a.zip"
+    out.write_text("years of work")
+    for path, sentence in (
+        (str(out), "exists; --overwrite replaces it"),
+        (str(tmp_path), "is a folder"),
+        ("dbfs:/a.zip", "is elsewhere"),
+        (f"{tmp_path}/nowhere/a.zip", "nothing can be written at"),
+    ):
+        assert main(["archive", "--out", path]) == 2
+        assert sentence in capsys.readouterr().err
+    assert out.read_text() == "years of work"
+    assert main(["archive", "--out", f"file:{out}", "--overwrite"]) == 0
+    with zipfile.ZipFile(out) as archive:
+        assert "workloads/cli.py" in archive.namelist()
+    assert [each.name for each in tmp_path.iterdir()] == ["a.zip"]
 
 
 @pytest.mark.needs("java")

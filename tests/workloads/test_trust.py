@@ -85,6 +85,21 @@ def test_a_typed_column_that_lies_is_told_and_not_believed(
     assert witness["ids"] == [rows[3]["id"]]
 
 
+def test_all_columns_that_lie_are_written_down(
+    spark: SparkSession, tmp_path: Path, made: Path
+) -> None:
+    folder = copied(made, tmp_path / "c")
+    for at in range(8):
+        change(folder / "d" / "filters", "lo_x", at, -5.0)
+    report = validate(
+        spark, place(folder / "e"), place(folder / "d"), only=["columns-agree"],
+        violations=place(tmp_path / "v"),
+    )  # fmt: skip
+    assert entry(report, "columns-agree")["violations"] == 8
+    assert len(entry(report, "columns-agree")["witnesses"]) == 5
+    assert pq.read_table(tmp_path / "v").num_rows == 8
+
+
 def violated_names(report: dict[str, Any]) -> set[str]:
     return {each["name"] for each in report["invariants"] if each["verdict"] == "violated"}
 

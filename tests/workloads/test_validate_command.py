@@ -31,6 +31,7 @@ def tables(tmp_path_factory: pytest.TempPathFactory) -> Path:
     write_pairs(folder / "workload")
     write_snapshot(folder / "fine", table("pf"))
     write_rows(folder / "broken", *spoilt("pf", [covered_root]))
+    (folder / "file").write_text("")
     return folder
 
 
@@ -99,6 +100,11 @@ def test_some_invariants_for_a_workflow(tables: Path, capsys: pytest.CaptureFixt
         (["--only", "edge-cover"], "unknown invariant 'edge-cover'"),
         (["--skip", ",".join(INVARIANT_NAMES)], "no invariant is left to check"),
         (["--junit", "{tables}"], "Is a directory"),
+        (["--junit", "{tables}/r", "--report", "{tables}/./r"], "one of them would be lost"),
+        (["--violations", "{tables}/v", "--junit", "{tables}/v/r.xml"], "where the violations go"),
+        (["--violations", "{tables}/file/v"], "nothing can be written at"),
+        (["--interval", "-1"], "--interval is more than 0 seconds"),
+        (["--interval", "nan"], "--interval is more than 0 seconds"),
         (["--violations", "{tables}/broken/v"], "lies in the input"),
         (["--neighbours", "I1,nobody"], "no node has the interface nobody; there are I1, I2, I3"),
     ],
@@ -107,9 +113,11 @@ def test_what_cannot_be_asked_for_is_refused(
     tables: Path, capsys: pytest.CaptureFixture[str], words: list[str], sentence: str
 ) -> None:
     given = [each.format(tables=tables) for each in words]
+    before = sorted(tables.rglob("*"))
     status, out, err = run(capsys, "validate", "--snapshot", tables / "broken", *given)
     assert (status, out) == (2, "")
     assert sentence in err
+    assert sorted(tables.rglob("*")) == before
 
 
 def test_the_version_is_told(capsys: pytest.CaptureFixture[str]) -> None:
@@ -126,17 +134,25 @@ def test_a_watched_folder_has_a_history_that_the_browser_plots(
         shutil.copytree(tables / name, tmp_path / name)
     (tmp_path / "none").mkdir()
     (tmp_path / "none" / "snapshot.json").write_text("{}")
-    words = ["validate", "--watch", tmp_path, "--once", "--only", "roots-minimal-cover"]
+    # The file of nodes is torn: whoever reads it finds out, and that is a worker.
+    shutil.copytree(tables / "fine", tmp_path / "a-torn")
+    (part,) = (tmp_path / "a-torn" / "nodes").glob("*.parquet")
+    torn = bytearray(part.read_bytes())
+    torn[4:60] = bytes(56)
+    part.write_bytes(torn)
+    words = ["validate", "--watch", f"file:{tmp_path}", "--once", "--only", "roots-minimal-cover"]
     status, out, err = run(capsys, *words)
     assert status == 2
     assert "the format is None" in err
     assert f"{tmp_path / 'fine'}:\n" in out
     found = {each["name"]: each for each in history(Config(runs=tmp_path))}
     outcomes = {name: each["ok"] for name, each in found.items()}
-    assert outcomes == {"fine": True, "broken": False, "none": None}
+    assert outcomes == {"fine": True, "broken": False, "none": None, "a-torn": None}
+    assert "cannot be read" in found["a-torn"]["error"]
     assert found["broken"]["violated"] == ["roots-minimal-cover"]
     report = json.loads((tmp_path / "validations" / found["broken"]["report"]).read_text())
     assert report["snapshot"] == str(tmp_path / "broken")
+    assert f"validate --snapshot {tmp_path / 'broken'} --only roots" in report["command"]
     # Each once; one that is replaced once more.
     assert run(capsys, *words)[:2] == (0, "")
     shutil.rmtree(tmp_path / "broken")
