@@ -1,9 +1,10 @@
 """What jobs cost by size: `python -m bench.job_costs --sizes 100000,1000000 --data F --plot P`.
 
-Each job of each size runs in a session of its own on two CPUs, after Spark has started. The data
-file keeps, for each, the seconds by the clock, and those of processors, of Python and Java
-together, which depend less on what else the machine does. What the file has already is not run
-again, so that the sizes may be measured one after the other. ``--plot`` draws all of the file.
+The jobs of a size run on two CPUs, after Spark has started; those that need the same rows run in
+one session, one after the other. The data file keeps, for each, the seconds by the clock, and those
+of processors, of Python and Java together, which depend less on what else the machine does. What
+the file has already is not measured again, so that the sizes may be measured one after the other.
+``--plot`` draws all of the file.
 """
 
 from __future__ import annotations
@@ -30,58 +31,72 @@ PANELS = {
 }
 #: No edges are many for a filters poset of more filters: 88 for a node at 100,000.
 MOST_OF_A_POSET = 100_000
+#: Of a larger table the columns are not sent to every worker.
+MOST_SENT = 3_000_000
 
 
-def jobs_of(panel: str, line: str, count: int) -> list[dict[str, Any]] | None:
-    """Return what has to be made first, and at last the job that is measured; None for none."""
+def chains(count: int, lines: set[tuple[str, str]]) -> Iterator[list[dict[str, Any]]]:
+    """Yield jobs that run in one session each, for lines of panels, by what they are named."""
+
+    def chain(*jobs: tuple[str, str, dict[str, Any]]) -> list[dict[str, Any]]:
+        """Return the jobs up to the last one that is asked for."""
+        asked = [at for at, (panel, line, _) in enumerate(jobs) if (panel, line) in lines]
+        some = jobs[: max(asked, default=-1) + 1]
+        return [{**job, "name": f"{panel}/{line}"} for panel, line, job in some]
+
     ranges = {"filters": count, "seed": 3, "decimals": 6}
-    if panel == "cover":
-        make: dict[str, Any] = {"job": "generate", "parameters": ranges}
-        if line == "antichain":
-            make = {"job": "antichain", "filters": count}
-        return [make | {"out": "d"}, {"job": "cover", "from": "d", "out": "c"}]
-    structure = line.partition(",")[0].lower()
-    if structure == "fp" and count > MOST_OF_A_POSET:
-        return None
-    # With an interface each, all filters stay; a thousand for the index of a forest.
-    interfaces = count if structure == "pf" else 1000
-    build = {"job": "build", "structure": structure, "from": "d", "out": "e"}
-    made = [
-        {"job": "generate", "parameters": ranges | {"interfaces": interfaces}, "out": "d"},
-        build,
-    ]
-    if panel == "build":
-        return made
-    limit = {"broadcast_limit": 0} if line.endswith("out") else {}
-    return [*made, {"job": "validate", "snapshot": "e", "from": "d", **limit}]
+    cover = {"job": "cover", "from": "d", "out": "c"}
+    rows = {"job": "generate", "parameters": ranges, "out": "d"}
+    yield chain(("make", "", rows), ("cover", "uniform", cover))
+    rows = {"job": "antichain", "filters": count, "out": "d"}
+    yield chain(("make", "", rows), ("cover", "antichain", cover))
+    for line in PANELS["build"]:
+        if line == "FP" and count > MOST_OF_A_POSET:
+            continue
+        # With an interface each, all filters stay; a thousand for the index of a forest.
+        interfaces = count if line == "PF" else 1000
+        rows = {"job": "generate", "parameters": ranges | {"interfaces": interfaces}, "out": "d"}
+        build = {"job": "build", "structure": line.lower(), "from": "d", "out": "e"}
+        check = {"job": "validate", "snapshot": "e", "from": "d"}
+        spread = check | {"broadcast_limit": 0}
+        jobs = [("make", "", rows), ("build", line, build)]
+        if count <= MOST_SENT:
+            jobs.append(("validate", line, check))
+        yield chain(*jobs, ("validate", f"{line}, spread out", spread))
 
 
-def measured(jobs: list[dict[str, Any]]) -> dict[str, float]:
-    """Run jobs in a process of their own, and return what the last one took."""
+def measured(jobs: list[dict[str, Any]]) -> Iterator[tuple[str, dict[str, float]]]:
+    """Run jobs in a process of their own, and yield what each took when it is done."""
     with tempfile.TemporaryDirectory(prefix="bench-costs-") as folder:
-        named = [{**job, "name": str(at)} for at, job in enumerate(jobs)]
-        options = [folder, "local[2]", "2", json.dumps(named), "well"]
-        done = subprocess.run(
-            [sys.executable, "-m", "bench.workload_jobs", *options],
-            capture_output=True, text=True, check=False, cwd=ROOT,
+        options = [folder, "local[2]", "2", json.dumps(jobs), "well"]
+        process = subprocess.Popen(
+            [sys.executable, "-m", "bench.workload_jobs", *options], cwd=ROOT,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         )  # fmt: skip
-        if done.returncode:
-            raise RuntimeError(f"the jobs failed:\n{done.stderr[-2000:]}")
-        last = json.loads(done.stdout.splitlines()[-1])
+        assert process.stdout is not None
+        for line in map(json.loads, process.stdout):
+            yield (
+                line["name"],
+                {
+                    "seconds": round(line["seconds"], 1),
+                    "processor seconds": round(line["processor seconds"], 1),
+                    "megabytes of the driver": round(line["bytes"] / 1e6),
+                    "megabytes of all": round(line["all bytes"] / 1e6),
+                },
+            )
+        _, told = process.communicate()
+        if process.returncode:
+            raise RuntimeError(f"the jobs failed:\n{told[-2000:]}")
+
+
+def wanted(count: int, panels: list[str], data: dict[str, Any]) -> set[tuple[str, str]]:
+    """Return panels and lines that the data do not have of a size."""
     return {
-        "seconds": round(last["seconds"], 1),
-        "processor seconds": round(last["processor seconds"], 1),
-        "megabytes of the driver": round(last["bytes"] / 1e6),
+        (panel, line)
+        for panel in panels
+        for line in PANELS[panel]
+        if str(count) not in data.get(panel, {}).get(line, {})
     }
-
-
-def wanted(sizes: list[int], panels: list[str], data: dict[str, Any]) -> Iterator[tuple[str, ...]]:
-    """Yield panel, line and size of what the data do not have."""
-    for count in sizes:
-        for panel in panels:
-            for line in PANELS[panel]:
-                if str(count) not in data.get(panel, {}).get(line, {}):
-                    yield panel, line, str(count)
 
 
 def tables(data: dict[str, Any]) -> dict[str, Table]:
@@ -111,16 +126,18 @@ def main() -> None:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     data = json.loads(options.data.read_text()) if options.data.exists() else {}
     sizes = [int(each) for each in options.sizes.split(",") if each]
-    for panel, line, size in wanted(sizes, options.jobs.split(","), data):
-        jobs = jobs_of(panel, line, int(size))
-        if jobs is None:
-            continue
-        found = measured(jobs)
-        print(panel, line, size, found, flush=True)
-        # Read again: somebody else may measure other jobs at the same time.
-        data = json.loads(options.data.read_text()) if options.data.exists() else {}
-        data.setdefault(panel, {}).setdefault(line, {})[size] = found
-        options.data.write_text(json.dumps(data, indent=1) + "\n")
+    for count in sizes:
+        lines = wanted(count, options.jobs.split(","), data)
+        for jobs in filter(None, chains(count, lines)):
+            for name, found in measured(jobs):
+                panel, _, line = name.partition("/")
+                if (panel, line) not in lines:
+                    continue
+                print(panel, line, count, found, flush=True)
+                # Read again: somebody else may measure other jobs at the same time.
+                data = json.loads(options.data.read_text()) if options.data.exists() else {}
+                data.setdefault(panel, {}).setdefault(line, {})[str(count)] = found
+                options.data.write_text(json.dumps(data, indent=1) + "\n")
     if options.plot is not None:
         from bench.plots import log_log  # noqa: PLC0415
 

@@ -187,7 +187,7 @@ def _run(steps: list[argparse.Namespace]) -> int:
             if options.job is _archive:
                 _archive(None, options)
                 continue
-            own = {} if options is first else dict(options.conf)
+            own = dict(options.conf)
             with (
                 settings_for(
                     session,

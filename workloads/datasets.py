@@ -22,6 +22,7 @@ from workloads.rows import TYPED, columns_agree_with, parse_rows, typed_attribut
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
+    from pyspark.sql.types import StructType
 
 __all__ = [
     "EXPRESSIONS",
@@ -486,9 +487,43 @@ def _read(
         return (
             known.mapInArrow(partial(_readable, types=types), known.schema) if skip_bad else known
         )
-    names = [name for name in rows.columns if name not in ("plain", "ranges")]
+    rows, lists = _lists_as_text(rows.drop("plain", "ranges"))
     parse = partial(_parsed, types=types, skip_bad=skip_bad)
-    return rows.select(names).mapInArrow(parse, f"{ddl(rows.select(names))}, {TYPED}")
+    return _lists_again(rows.mapInArrow(parse, f"{ddl(rows)}, {TYPED}"), lists)
+
+
+#: The lists of nodes while they pass through Python, in one text.
+_LISTS_TEXT: Final = "lists as text"
+
+
+def _lists_as_text(rows: DataFrame) -> tuple[DataFrame, StructType]:
+    """Return rows in which the lists of nodes are one text, and what that text is.
+
+    Spark looks at the size of a batch after every row, and for a list that takes as many steps as
+    the batch has rows: of a million nodes in large batches, nearly all time went there.
+    """
+    from pyspark.sql import functions as f  # noqa: PLC0415
+    from pyspark.sql.types import StructType  # noqa: PLC0415
+
+    kinds = dict(rows.dtypes)
+    names = [each for each in ("interfaces", "index") if kinds.get(each) == "array<string>"]
+    lists = StructType([rows.schema[name] for name in names])
+    if lists.names:
+        text = f.to_json(f.struct(*lists.names)).alias(_LISTS_TEXT)
+        rows = rows.select(text, "*").drop(*lists.names)
+    return rows, lists
+
+
+def _lists_again(rows: DataFrame, lists: StructType) -> DataFrame:
+    """Return rows with the lists that ``_lists_as_text`` took out."""
+    from pyspark.sql import functions as f  # noqa: PLC0415
+
+    if not lists.names:
+        return rows
+    read = rows.withColumn(_LISTS_TEXT, f.from_json(_LISTS_TEXT, lists))
+    return read.withColumns({name: f.col(_LISTS_TEXT)[name] for name in lists.names}).drop(
+        _LISTS_TEXT
+    )
 
 
 def _verified(rows: DataFrame, types: TypeHierarchy | None, *, skip_bad: bool) -> DataFrame:
@@ -496,9 +531,10 @@ def _verified(rows: DataFrame, types: TypeHierarchy | None, *, skip_bad: bool) -
     from pyspark.sql import functions as f  # noqa: PLC0415
 
     marked = rows.withColumns({"plain": _is_known(), "claimed": f.col("typed_for").isNotNull()})
-    marked = marked.drop("typed_for")
+    marked, lists = _lists_as_text(marked.drop("typed_for"))
     compare = partial(_compared, types=types, skip_bad=skip_bad)
-    return marked.mapInArrow(compare, f"{ddl(marked.drop('claimed'))}, agrees boolean")
+    made = marked.mapInArrow(compare, f"{ddl(marked.drop('claimed'))}, agrees boolean")
+    return _lists_again(made, lists)
 
 
 def _required(name: str) -> Column:

@@ -157,6 +157,8 @@ def build(
     operations = "sequence" in rows.columns and "operation" in rows.columns
     with typed(rows, types, "the filters", skip_bad=False) as (read, _):
         made = tables(rows.sparkSession, read, structure_named(structure), local, types)
+    # Nobody could tell when the rows are done with: they are made anew when they are used.
+    made.release()
     origin = rows.dropDuplicates(["id"]) if operations else rows
     nodes, edges = nodes_and_edges(made.nodes, origin)
     return BuiltRows(nodes, edges, structure, local, types, operations)

@@ -13,7 +13,7 @@ import tempfile
 import threading
 import time
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from importlib import resources
 from itertools import pairwise
@@ -43,6 +43,9 @@ BROADCAST_LIMIT: Final = 256 * 1024 * 1024
 _MOST_SENT: Final = 1 << 25
 #: The Java processes of the sessions that were started here.
 _started: list[Any] = []
+_SHUFFLE: Final = "spark.sql.shuffle.partitions"
+#: So many seconds after one worker of a cluster another one may come.
+_NEXT_WORKER: Final = 1.0
 _PACKAGES: Final = ("posetlib", "workloads")
 #: The first version of Java that Spark runs on.
 _JAVA: Final = 17
@@ -70,14 +73,16 @@ def open_session(
 
     Under spark-submit the master is the one given there; else ``local[*]`` by default. What was
     said there, in Spark's own file of defaults or in ``conf`` counts, and only what nobody said is
-    set here. Workers that are processes of their own are sent the packages. ``brief`` says that
-    there is little to do, so that Spark's code is compiled quickly rather than well.
+    set here. Of ``conf``, what can change in a session that runs is left to ``settings_for``, so
+    that it is one command's own. Workers that are processes of their own are sent the packages.
+    ``brief`` says that there is little to do, so that Spark's code is compiled quickly rather than
+    well.
     """
     from pyspark.sql import SparkSession  # noqa: PLC0415 - a second that --help need not wait for
 
     running = SparkSession.getActiveSession()
     if running is not None:
-        with settings_for(running, partitions, broadcast_limit, conf=conf):
+        with settings_for(running, partitions, broadcast_limit):
             yield running
         return
     given = _given()
@@ -101,16 +106,17 @@ def open_session(
         session = builder.getOrCreate()
     except Exception as error:
         raise _start_error(master, error) from error
-    gateway: Any = session.sparkContext._gateway
-    java = getattr(gateway, "proc", None)
+    java = _java_of(session)
     if java is not None:
         _started.append(java)
     try:
-        if partitions is None and not {"spark.sql.shuffle.partitions"} & {*given, *(conf or {})}:
-            # Twice as many parts as there are cores, wherever these are.
-            partitions = 2 * session.sparkContext.defaultParallelism
+        said = wanted | given
         if partitions is not None:
-            session.conf.set("spark.sql.shuffle.partitions", str(partitions))
+            said[_SHUFFLE] = str(partitions)
+        elif _SHUFFLE not in given:
+            # Twice as many parts as there are cores, wherever these are.
+            said[_SHUFFLE] = str(2 * _cores(session))
+        _take_back(session, {*(conf or {}), _SHUFFLE}, said)
         with tempfile.TemporaryDirectory(prefix="workloads-") as folder:
             if not str(session.sparkContext.master).startswith("local["):
                 archive = Path(folder) / "posetlib-workloads.zip"
@@ -127,6 +133,35 @@ def open_session(
     finally:
         if java is not None:
             _started.remove(java)
+
+
+def _java_of(session: SparkSession) -> Any:
+    """Return the process that was started for a session, if one was."""
+    gateway: Any = session.sparkContext._gateway
+    return getattr(gateway, "proc", None)
+
+
+def _take_back(session: SparkSession, keys: Iterable[str], said: Mapping[str, str]) -> None:
+    """Let some settings be what was said of them before, as far as they can change."""
+    for key in filter(session.conf.isModifiable, keys):
+        session.conf.set(key, said[key]) if key in said else session.conf.unset(key)
+
+
+def _cores(session: SparkSession) -> int:
+    """Return how many tasks a cluster runs at a time, once its workers have come.
+
+    They come one after the other: the first is there when a job is done, and others are waited for
+    as long as more of them come.
+    """
+    context = session.sparkContext
+    if str(context.master).startswith("local["):
+        return context.defaultParallelism
+    session.range(1).count()
+    found = 0
+    while found < context.defaultParallelism:
+        found = context.defaultParallelism
+        time.sleep(_NEXT_WORKER)
+    return found
 
 
 def is_remote(session: SparkSession) -> bool:
@@ -152,10 +187,13 @@ def settings_for(
     """Let one command have its own settings in a session, and put back what was there."""
     wanted = dict(conf or {})
     if partitions is not None:
-        wanted |= {
-            "spark.sql.shuffle.partitions": str(partitions),
-            "spark.sql.files.minPartitionNum": str(partitions),
-        }
+        # What is shuffled, what is read, and what is divided into as many tasks as can run at once.
+        names = (
+            _SHUFFLE,
+            "spark.sql.files.minPartitionNum",
+            "spark.sql.leafNodeDefaultParallelism",
+        )
+        wanted |= dict.fromkeys(names, str(partitions))
     if broadcast_limit is not None and broadcast_limit < _MOST_SENT:
         wanted["spark.sql.autoBroadcastJoinThreshold"] = str(broadcast_limit)
     before = {key: session.conf.get(key, None) for key in wanted}
@@ -177,28 +215,30 @@ def settings_for(
                 session.conf.unset(key) if old is None else session.conf.set(key, old)
 
 
-def _given() -> frozenset[str]:
+def _given() -> dict[str, str]:
     """Return the settings that somebody made: spark-submit, its arguments, Spark's defaults."""
-    found: set[str] = set()
     if "PYSPARK_GATEWAY_PORT" in os.environ:
         from pyspark import SparkConf, SparkContext  # noqa: PLC0415
 
         SparkContext._ensure_initialized()
-        return frozenset(key for key, _ in SparkConf().getAll())
-    words = shlex.split(os.environ.get("PYSPARK_SUBMIT_ARGS", ""))
-    for option, value in pairwise(words):
-        if option in ("--conf", "-c"):
-            found.add(value.partition("=")[0])
-        elif option in _OPTIONS:
-            found.add(_OPTIONS[option])
+        return dict(SparkConf().getAll())
+    found: dict[str, str] = {}
     folder = os.environ.get("SPARK_CONF_DIR") or (
         f"{os.environ['SPARK_HOME']}/conf" if "SPARK_HOME" in os.environ else None
     )
     if folder is not None and (Path(folder) / "spark-defaults.conf").is_file():
         for line in (Path(folder) / "spark-defaults.conf").read_text(encoding="utf-8").splitlines():
             if line.strip() and not line.lstrip().startswith("#"):
-                found.add(re.split(r"[\s=]", line.strip(), maxsplit=1)[0])
-    return frozenset(found)
+                key, *rest = re.split(r"[\s=]+", line.strip(), maxsplit=1)
+                found[key] = "".join(rest)
+    words = shlex.split(os.environ.get("PYSPARK_SUBMIT_ARGS", ""))
+    for option, value in pairwise(words):
+        if option in ("--conf", "-c"):
+            key, _, said = value.partition("=")
+            found[key] = said
+        elif option in _OPTIONS:
+            found[_OPTIONS[option]] = value
+    return found
 
 
 def require_startable(master: str | None) -> None:

@@ -57,9 +57,12 @@ Work = Callable[[pa.Table, Share], pa.Table]
 
 
 def parallelism(session: SparkSession) -> int:
-    """Return how many tasks the cluster runs at a time, as Spark divides rows by itself."""
+    """Return how many tasks work is divided into: as it was said, or as many as run at a time."""
     from pyspark.sql import functions as f  # noqa: PLC0415
 
+    said = session.conf.get("spark.sql.leafNodeDefaultParallelism", None)
+    if said is not None:
+        return int(said)
     return max(1, session.range(0, 1 << 16).select(f.spark_partition_id()).distinct().count())
 
 

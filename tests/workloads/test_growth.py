@@ -1,4 +1,7 @@
-"""How much is compared in tables that are broken: counted, and growing with the nodes alone."""
+"""How much is compared in tables that are broken: counted, and growing with the nodes alone.
+
+And lists, for which Spark takes time that grows with the square of a batch: they go as text.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ from workloads.blocks import Filters
 from workloads.checks_interfaces import minimum_interface
 from workloads.checks_order import roots_minimal_cover
 from workloads.context import Asked
-from workloads.datasets import read_snapshot
+from workloads.datasets import read_snapshot, typed
 from workloads.files import Place
 from workloads.opening import open_context
 
@@ -84,3 +87,26 @@ def test_work_on_broken_tables_grows_with_their_nodes(
     for name, work in last.items():
         # Eight times as many nodes: eight times the work, and some more; the square is 64 times.
         assert work <= 16 * max(first[name], small)
+
+
+LISTS: list[list[str | None] | None] = [
+    ["I1", "I2"], [], None, [None], ["I1", "I1"],
+    ["a \"quoted\" \\ name", "two\nlines", "", "ä€😀"],
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("verify", [True, False])
+def test_lists_pass_through_python_as_they_are(spark: SparkSession, verify: bool) -> None:
+    schema = "id long, filter string, interfaces array<string>, index array<string>"
+    rows = [(at, f"x in [0, {at + 1}]", each, LISTS[-at]) for at, each in enumerate(LISTS)]
+    made = spark.createDataFrame(rows, schema)
+    # Rows of text, which are parsed, and rows with typed columns, which are held against it.
+    with_columns = made.selectExpr(
+        "*", "0D as lo_x", "id + 1D as hi_x", "xxhash64(filter) as typed_for"
+    )
+    for each in (made, with_columns):
+        with typed(each, None, "the rows", skip_bad=False, verify=verify) as (read, _):
+            found = [(row["interfaces"], row["index"]) for row in read.orderBy("id").collect()]
+            handed = [kind for name, kind in read.dtypes if name in ("interfaces", "index")]
+        assert found == [(own, index) for _, _, own, index in rows]
+        assert handed == ["array<string>", "array<string>"]

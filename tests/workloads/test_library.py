@@ -85,6 +85,8 @@ def test_what_operations_leave_as_rows(spark: SparkSession) -> None:
     assert table.operations
     only = ["entries-served", "entries-asked", "edge-covers"]
     assert violated(validate(table, made, only=only)) == set()
+    kept: Any = spark.sparkContext._jsc.getPersistentRDDs()
+    assert len(kept) == 0
     with pytest.raises(InputError, match="the workload has none"):
         validate(table, WorkloadRows(made.filters), only=only)
 

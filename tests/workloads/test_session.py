@@ -20,6 +20,7 @@ from workloads import cli
 from workloads.cli import main
 from workloads.errors import InputError, StartError, cause_of
 from workloads.session import Progress, _given, _start_error, require_startable, settings_for
+from workloads.shares import parallelism
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -51,19 +52,19 @@ def test_a_session_is_left_as_it_was(spark: SparkSession) -> None:
 def test_each_commands_own_options_count(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    seen: list[str | None] = []
+    seen: list[tuple[str | None, int]] = []
 
     def job(session: SparkSession, _options: Any) -> int:
-        seen.append(session.conf.get(SHUFFLE))
+        seen.append((session.conf.get(SHUFFLE), parallelism(session)))
         return 0
 
     monkeypatch.setattr(cli, "_cover", job)
     write_filters(tmp_path / "d", [("x = 1", "I1")])
     each = ["cover", "--workload", str(tmp_path / "d"), "--out", str(tmp_path / "c")]
-    first = spark.conf.get(SHUFFLE)
-    then = [*each, "--partitions", "5", "then", *each, "then", *each, "--conf", f"{SHUFFLE}=37"]
-    assert main(then) == 0
-    assert seen == ["5", first, "37"]
+    first, cores = spark.conf.get(SHUFFLE), parallelism(spark)
+    own = [*each, "--conf", f"{SHUFFLE}=37"]
+    assert main([*own, "then", *each, "--partitions", "5", "then", *each, "then", *own]) == 0
+    assert seen == [("37", cores), ("5", 5), (first, cores), ("37", cores)]
     assert spark.conf.get(SHUFFLE) == first
 
 
@@ -74,7 +75,13 @@ def test_what_others_set_is_known(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setenv(
         "PYSPARK_SUBMIT_ARGS", f"--master local[3] --conf {SHUFFLE}=37 --driver-memory 2g shell"
     )
-    assert _given() == {"spark.a", "spark.b", SHUFFLE, "spark.master", "spark.driver.memory"}
+    assert _given() == {
+        "spark.a": "1",
+        "spark.b": "2",
+        SHUFFLE: "37",
+        "spark.master": "local[3]",
+        "spark.driver.memory": "2g",
+    }
 
 
 @pytest.mark.needs("java")
@@ -101,6 +108,39 @@ def test_what_spark_submit_was_told_counts(tmp_path: Path) -> None:
     assert done.stdout.split() == [
         "parts", "37", "batch", "123", "master", "local[3]", "ui", "false",
     ]  # fmt: skip
+
+
+#: Commands that say what they see; a cluster whose workers come one after the other.
+COMMANDS = """
+import sys
+from workloads import cli
+from workloads.shares import parallelism
+keys = ("spark.sql.shuffle.partitions", "spark.sql.ansi.enabled", "spark.executor.memory")
+def job(session, _options):
+    print(*(session.conf.get(key) for key in keys), parallelism(session))
+    return 0
+cli._generate = job
+sys.exit(cli.main(sys.argv[1:]))
+"""
+
+
+@pytest.mark.needs("java")
+def test_what_the_first_command_is_told_is_not_for_the_next(tmp_path: Path) -> None:
+    each = ["generate", "--filters", "3", "--out", str(tmp_path / "d")]
+    first = [*each, "--master", "local-cluster[3,1,1024]", "--conf", f"{SHUFFLE}=37"]
+    first += ["--conf", "spark.sql.ansi.enabled=false", "--conf", "spark.executor.memory=900m"]
+    done = subprocess.run(
+        [sys.executable, "-c", COMMANDS, *first, "then", *each, "then", *each, "--partitions", "7"],
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        capture_output=True, text=True, timeout=300, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    # Twice the cores of all three workers; the memory of workers is that of the whole session.
+    assert done.stdout.split("\n")[:3] == [
+        "37 false 900m 3",
+        "6 true 900m 3",
+        "7 true 900m 7",
+    ]
 
 
 # -- failures --------------------------------------------------------------------------------------
