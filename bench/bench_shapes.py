@@ -2,19 +2,29 @@
 
 The last tenth of 10,000 different filters, one interface for each, in turns with a table that has
 no index. A table of the figures goes into the documents (see ``bench.documents``).
+
+All shapes take many minutes. ``python -m bench.bench_shapes FILE`` keeps the figures of each shape
+in a file as soon as they are measured, leaves out what the file has already, and shows everything
+when all shapes are there; with ``--document PAGE`` it also writes the table.
 """
 
 from __future__ import annotations
 
+import argparse
+import json
+import sys
 from functools import partial
+from pathlib import Path
 from typing import NamedTuple
 
 import posetlib as pl
-from bench.harness import Bench
+from bench.documents import environment, with_lines
+from bench.harness import Bench, text_of
 from bench.index_parts import micros
 from bench.shapes import SHAPES, SHARP, filters_of
 from bench.turns import Step, steps, take_turns
 
+FILTERS = 10_000
 STRUCTURES = {"fp": "FP", "nrf": "NRF"}
 NEVER_SLOWER = 1.05
 FIVE_TIMES = 0.2
@@ -36,7 +46,7 @@ class Figures(NamedTuple):
 
 def run(bench: Bench) -> None:
     """Hold each shape against a walk, and two of them against plainer shapes."""
-    size = bench.size(10_000, 60)
+    size = bench.size(FILTERS, 60)
     report(bench, size, {shape: measure(shape, size) for shape in SHAPES})
 
 
@@ -44,6 +54,21 @@ def measure(shape: str, size: int) -> dict[str, Figures]:
     """Return the figures of one shape, for each structure."""
     filters = filters_of(shape, size)
     return {short: _last_tenth(short, filters) for short in STRUCTURES}
+
+
+def measure_into(path: Path, size: int) -> dict[str, dict[str, Figures]]:
+    """Return the figures of all shapes, measuring those that a file does not have yet."""
+    kept: dict[str, dict[str, list[float]]] = (
+        json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    )
+    for shape in SHAPES:
+        if shape not in kept:
+            kept[shape] = {short: list(each) for short, each in measure(shape, size).items()}
+            path.write_text(json.dumps(kept, indent=1), encoding="utf-8")
+            print(shape, kept[shape], file=sys.stderr, flush=True)
+    return {
+        shape: {short: Figures(*kept[shape][short]) for short in STRUCTURES} for shape in SHAPES
+    }
 
 
 def report(bench: Bench, size: int, measured: dict[str, dict[str, Figures]]) -> None:
@@ -78,6 +103,19 @@ def report(bench: Bench, size: int, measured: dict[str, dict[str, Figures]]) -> 
         bench.promise(what, ratio, at_most=AGAINST_IDS)
 
 
+def lines_for_document(bench: Bench) -> list[str]:
+    """Return the table of a run in Markdown, and after it the promises that were not kept."""
+    (table,) = bench.tables
+    lines = [f"| {' | '.join(table.columns)} |", "| --- |" + " ---: |" * (len(table.columns) - 1)]
+    lines += [f"| {' | '.join(map(text_of, row))} |" for row in table.rows]
+    broken = [promise for promise in bench.promises if not promise.kept]
+    lines += ["", f"{len(bench.promises) - len(broken)} of {len(bench.promises)} promises kept."]
+    if broken:
+        lines += ["Not kept:", ""]
+        lines += [f"- {one.what}: {text_of(one.measured)}, {one.bounds}" for one in broken]
+    return lines
+
+
 _RANGES = "closed ranges of two attributes"
 _NAMES = "names with a common prefix"
 
@@ -99,22 +137,34 @@ def _last_tenth(structure: str, filters: list[pl.Filter]) -> Figures:
     made = pl.make_table(structure)
     for pair in pairs[:-last]:
         made.add(*pair)
-    snapshot = made.snapshot()
-    tables: dict[str, pl.Table] = {}
+    # To add all of them without an index would take many minutes: it goes on from a snapshot.
+    tables = {"index": made, "walk": made.snapshot().restore(index=False)}
 
-    def entrant(name: str, index: bool) -> list[Step]:
-        table = tables[name] = snapshot.restore(index=index)
-        # What is made when a table is first asked is no part of an add.
-        for pair in pairs[-5:]:
-            table.add(*pair)
-        for pair in pairs[-5:]:
-            table.remove(*pair)
+    def entrant(table: pl.Table) -> list[Step]:
         table.counters.reset()
         return steps(table.add, pairs[-last:], max(1, last // 20))
 
-    taken = take_turns(
-        {"index": partial(entrant, "index", True), "walk": partial(entrant, "walk", False)},
-        rounds=1,
-    )
+    taken = take_turns({name: partial(entrant, table) for name, table in tables.items()}, rounds=1)
     tests = [tables[name].counters.covering_tests / last for name in ("index", "walk")]
     return Figures(micros(taken["index"], last), micros(taken["walk"], last), *tests)
+
+
+def main() -> None:
+    """Measure what a file does not have yet, then show everything."""
+    parser = argparse.ArgumentParser(prog="python -m bench.bench_shapes", description=__doc__)
+    parser.add_argument("file", type=Path, help="where the figures of each shape are kept, as JSON")
+    parser.add_argument("--document", type=Path, metavar="PAGE", help="write the table there, too")
+    parser.add_argument("--size", type=int, default=FILTERS, help="filters of each shape")
+    options = parser.parse_args()
+    bench = Bench()
+    report(bench, options.size, measure_into(options.file, options.size))
+    for promise in bench.promises:
+        print(promise)
+    if options.document:
+        page = options.document.read_text(encoding="utf-8")
+        lines = [environment(), "", *lines_for_document(bench)]
+        options.document.write_text(with_lines(page, "shapes", lines), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -264,7 +264,9 @@ def test_columns_decline_what_they_cannot_hold() -> None:
     assert RangeColumns.made([pl.parse_filter(text)], [1]) is not None
     assert RangeColumns.made([pl.parse_filter("x != 3")], [1]) is None
     assert RangeColumns.made([frozenset("a")], [1]) is None
-    assert RangeColumns.made([pl.parse_filter(f"x{i} in [1, 3]") for i in range(17)], [1] * 17) is None
+    assert (
+        RangeColumns.made([pl.parse_filter(f"x{i} in [1, 3]") for i in range(17)], [1] * 17) is None
+    )
     made = RangeColumns.made([pl.parse_filter(text)], [1])
     assert made is not None
     assert made.match({"x": "a", "y": 1}) is None
