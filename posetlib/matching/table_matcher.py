@@ -15,6 +15,7 @@ so many roots that already the first walk will be long.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Iterable
+from itertools import chain
 from typing import Any, Final, Protocol
 
 from posetlib.graph.change import Pair
@@ -158,8 +159,11 @@ class TableMatcher(LinksObserver):
         self._visits_per_scan = _COLUMN_VISITS + size // _FILTERS_PER_COLUMN_VISIT
         # Items and interfaces apart: tuples of both would take a fourth of the time.
         nodes = self._links.nodes.values()
-        items = [node.item for node in nodes for _ in node.interfaces]
-        interfaces = [each for node in nodes for each in node.interfaces]
+        interfaces = list(chain.from_iterable([node.interfaces for node in nodes]))
+        if len(interfaces) == len(nodes):  # one for each
+            items = [node.item for node in nodes]
+        else:
+            items = [node.item for node in nodes for _ in node.interfaces]
         self._columns = columns = RangeColumns.made(items, interfaces)
         return columns
 
