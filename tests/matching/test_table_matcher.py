@@ -235,6 +235,19 @@ def test_columns_end_with_the_first_change() -> None:
     assert table._matcher._columns is None
 
 
+def test_columns_know_which_interface_holds_which_filter() -> None:
+    """Also where a filter has several: none of them may slip to the next filter."""
+    filters = ranges(5, 200, "narrow")
+    table = pl.PosetForest(local=True)
+    table.update((filter, j) for i, filter in enumerate(filters) for j in range(i, i + 1 + i % 3))
+    random = Random("several interfaces")
+    for _ in range(40):
+        probe = {"x": random.uniform(0, 100), "y": random.uniform(0, 100)}
+        assert [table.match(probe)] == scan(table.entries(), [probe])
+    assert table._matcher is not None
+    assert table._matcher._columns is not None
+
+
 @pytest.mark.parametrize("seed", range(6))
 def test_columns_match_as_a_scan_does(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Any filters and values; columns may decline to answer, but never answer wrongly."""
