@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 import posetlib
-from bench.documents import with_promises
+from bench.documents import environment, with_lines, with_promises
 from bench.harness import Bench
 
 PREFIX = "bench_"
@@ -76,11 +76,19 @@ def draw(results: dict[str, Bench], folder: Path) -> None:
 
 
 def document(results: dict[str, Bench], path: Path) -> None:
-    """Put what was promised and found into a document that has a place for it."""
-    about = report(results, quick=False)["environment"]
-    note = f"Python {about['python']}, numpy {about['numpy']}, {about['cores']} cores."
+    """Put what was promised and found into a document that has a place for it.
+
+    A benchmark may have lines of its own for that, ``lines_for_document``.
+    """
     for subject, bench in results.items():
-        text = with_promises(path.read_text(encoding="utf-8"), subject, bench.promises, note)
+        page = path.read_text(encoding="utf-8")
+        own = getattr(
+            importlib.import_module(f"bench.{PREFIX}{subject}"), "lines_for_document", None
+        )
+        if own is None:
+            text = with_promises(page, subject, bench.promises, environment())
+        else:
+            text = with_lines(page, subject, [environment(), "", *own(bench)])
         path.write_text(text, encoding="utf-8")
 
 

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+import os
+import platform
 import re
 from collections.abc import Sequence
 
+import numpy as np
+
 from bench.harness import Promise, text_of
 
-__all__ = ["with_promises"]
+__all__ = ["environment", "with_lines", "with_promises"]
+
+
+def environment() -> str:
+    """Return in one sentence what figures depend on."""
+    return f"Python {platform.python_version()}, numpy {np.__version__}, {os.cpu_count()} cores."
 
 
 def with_promises(document: str, subject: str, promises: Sequence[Promise], note: str) -> str:
@@ -34,6 +43,11 @@ def with_promises(document: str, subject: str, promises: Sequence[Promise], note
         verdict = "" if promise.kept else "**not kept** "
         cells = (what, figure, text_of(promise.measured), promise.bounds)
         lines.append(f"| {' | '.join(cells)} | {verdict}|")
+    return with_lines(document, subject, lines)
+
+
+def with_lines(document: str, subject: str, lines: Sequence[str]) -> str:
+    """Return a document with these lines where it had those of a subject."""
     marked = re.compile(
         rf"(<!-- bench: {re.escape(subject)} -->\n).*?(<!-- end of bench -->)", re.S
     )

@@ -291,6 +291,10 @@ class Exists(Constraint):
     def overlaps(self, other: Constraint) -> bool:
         return Constraint.overlaps(self, other)
 
+    @property
+    def is_interval(self) -> bool:
+        return True
+
     def is_canonical(self) -> bool:
         return True
 

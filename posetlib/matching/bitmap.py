@@ -255,18 +255,17 @@ class BitmapMatcher(Matcher[Filter]):
 
     def _build_wide(self) -> list[tuple[Filter, dict[Hashable, int]]]:
         """Build what wide filters have instead of bitmaps, and return all others with holders."""
-        everything = list(self._pairs.items())
         self._wide = None
         if not worth_reading(self._pairs):
-            return everything
+            return list(self._pairs.items())
         pairs = self.entries()
         ranges = WideRanges([filter for filter, _ in pairs])
         wide = list(compress(pairs, ranges.is_wide.tolist()))
         if not are_enough(wide):
-            return everything
+            return list(self._pairs.items())
         made = WideFilters(wide, ranges)
         if not made.selective:
-            return everything
+            return list(self._pairs.items())
         made.counters = self.counters
         for (filter, interface), slot in zip(wide, made.slots.tolist(), strict=True):
             self._pairs[filter][interface] = _wide_place(slot)
@@ -274,7 +273,7 @@ class BitmapMatcher(Matcher[Filter]):
         if len(wide) == len(pairs):
             return []
         listed = {filter for filter, _ in wide}
-        return [(filter, holders) for filter, holders in everything if filter not in listed]
+        return [each for each in self._pairs.items() if each[0] not in listed]
 
     # -- one notification --------------------------------------------------------------------------
 

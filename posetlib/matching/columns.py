@@ -8,6 +8,7 @@ twentieth of the time of a matcher to make, and one notification is compared wit
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from itertools import chain
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -72,23 +73,27 @@ class RangeColumns:
     """Pairs as they were when the columns were made.
 
     >>> from posetlib import parse_filter
-    >>> made = RangeColumns.made([(parse_filter("x in [1, 3] and y in [0, 9]"), "I1")])
+    >>> made = RangeColumns.made([parse_filter("x in [1, 3] and y in [0, 9]")], ["I1"])
     >>> made.match({"x": 2, "y": 2.5}), made.match({"x": 2})
     (frozenset({'I1'}), frozenset())
     """
 
-    def __init__(self, groups: list[_Group], others: list[Pair], pairs: Sequence[Pair]) -> None:
+    def __init__(
+        self, groups: list[_Group], others: list[Pair], interfaces: Sequence[Hashable]
+    ) -> None:
         self._groups = groups
         self._others = others
         #: The interface of each pair.
-        self._interfaces = as_objects([interface for _, interface in pairs])
+        self._interfaces = as_objects(interfaces)
         #: The same by the numbers of distinct interfaces; None until many pairs match.
         self._numbered: _Numbered | None = None
 
     @classmethod
-    def made(cls, pairs: Sequence[Pair]) -> RangeColumns | None:
-        """Return the columns of pairs, None if too many filters are not of ranges alone."""
-        filters = [item for item, _ in pairs]
+    def made(cls, filters: Sequence[Any], interfaces: Sequence[Hashable]) -> RangeColumns | None:
+        """Return the columns of pairs, None if too many filters are not of ranges alone.
+
+        The pairs come as their filters and, in the same order, their interfaces.
+        """
         if not _are_readable(filters):
             return None
         names_of_each, terms = contents_of(filters)
@@ -110,9 +115,9 @@ class RangeColumns:
                     others += good
             if ends:
                 groups.append(_sorted_group(names, ends, numbers))
-        if not groups or len(others) * _PAIRS_PER_OTHER > len(pairs):
+        if not groups or len(others) * _PAIRS_PER_OTHER > len(filters):
             return None
-        return cls(groups, [pairs[number] for number in others], pairs)
+        return cls(groups, [(filters[i], interfaces[i]) for i in others], interfaces)
 
     def match(self, notification: Notification) -> frozenset[Hashable] | None:
         """Return the interfaces with a matching filter; None if a value is no plain number."""
@@ -163,16 +168,17 @@ def _by_names(names: Sequence[tuple[str, ...]]) -> dict[tuple[str, ...], Sequenc
 
 def _ends(terms: Sequence[_Terms]) -> list[tuple[FloatArray, FloatArray]] | None:
     """Return the ends of filters with the same attributes, None if one is not of ranges alone."""
-    ends: list[tuple[FloatArray, FloatArray]] = []
-    for axis in range(len(terms[0]) if terms else 0):
-        listed = closed_ends([each[axis] for each in terms])
-        if listed is None:
-            return None
-        low, high = (as_floats(each, set(map(type, each))) for each in listed)
-        if low is None or high is None:
-            return None
-        ends.append((low, high))
-    return ends
+    if not terms:
+        return []
+    # All at once: the constraints of a filter lie together in memory.
+    listed = closed_ends(list(chain.from_iterable(terms)))
+    if listed is None:
+        return None
+    low, high = (as_floats(each, set(map(type, each))) for each in listed)
+    if low is None or high is None:
+        return None
+    width = len(terms[0])
+    return [(low[axis::width], high[axis::width]) for axis in range(width)]
 
 
 def _are_ranges(terms: _Terms) -> bool:

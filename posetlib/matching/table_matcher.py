@@ -15,11 +15,12 @@ so many roots that already the first walk will be long.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Iterable
+from itertools import chain
 from typing import Any, Final, Protocol
 
 from posetlib.graph.change import Pair
 from posetlib.graph.counters import Counters
-from posetlib.graph.links import LinksObserver
+from posetlib.graph.links import Links, LinksObserver
 from posetlib.graph.nodes import Node
 from posetlib.matching.columns import RangeColumns
 from posetlib.search.relation import Matcher
@@ -51,11 +52,6 @@ class MatchedTable(Protocol):
     def entries(self) -> tuple[Pair, ...]:
         """Return all pairs."""
 
-    def roots(self) -> tuple[Any, ...]:
-        """Return the items that no other one covers."""
-
-    def __len__(self) -> int: ...
-
 
 class TableMatcher(LinksObserver):
     """The matcher of one table; ``match`` and ``match_many`` return None where a walk is better.
@@ -65,12 +61,15 @@ class TableMatcher(LinksObserver):
     """
 
     __slots__ = (
-        "_changed", "_columns", "_enough", "_make", "_matcher", "_table", "_tried", "_unreadable",
-        "_visits", "_visits_per_scan",
+        "_changed", "_columns", "_enough", "_links", "_make", "_matcher", "_table", "_tried",
+        "_unreadable", "_visits", "_visits_per_scan",
     )  # fmt: skip
 
-    def __init__(self, table: MatchedTable, make: Callable[[Iterable[Pair]], Matcher]) -> None:
+    def __init__(
+        self, table: MatchedTable, links: Links, make: Callable[[Iterable[Pair]], Matcher]
+    ) -> None:
         self._table = table
+        self._links = links
         self._make = make
         #: None until it is built.
         self._matcher: Matcher | None = None
@@ -121,7 +120,8 @@ class TableMatcher(LinksObserver):
 
         O(pairs) when the matcher is first built.
         """
-        if len(notifications) * _FILTERS_PER_MATCH >= len(self._table) or self._walked_enough():
+        size = len(self._links.nodes)
+        if len(notifications) * _FILTERS_PER_MATCH >= size or self._walked_enough():
             matcher = self._built()
         else:
             matcher = self._matcher
@@ -133,7 +133,7 @@ class TableMatcher(LinksObserver):
         if columns is not None and self._visits < self._enough:
             self._visits += self._visits_per_scan
             return columns.match(notification)
-        if len(self._table) < _FEW_FILTERS:
+        if len(self._links.nodes) < _FEW_FILTERS:
             return None
         matcher = self._matcher
         if matcher is None and self._walked_enough():
@@ -148,20 +148,27 @@ class TableMatcher(LinksObserver):
         """Return new columns, None if it is too early for them, or too late."""
         if self._tried or self._changed:
             return None
-        size = len(self._table)
+        size = len(self._links.nodes)
         if (
             self._visits * _FILTERS_PER_VISIT < size
-            and len(self._table.roots()) * _FILTERS_PER_ROOT < size
+            and len(self._links.top.children) * _FILTERS_PER_ROOT < size
         ):
             return None
         self._tried = True
         self._enough = size * _VISITS_PER_FILTER
         self._visits_per_scan = _COLUMN_VISITS + size // _FILTERS_PER_COLUMN_VISIT
-        self._columns = columns = RangeColumns.made(self._table.entries())
+        # Items and interfaces apart: tuples of both would take a fourth of the time.
+        nodes = self._links.nodes.values()
+        interfaces = list(chain.from_iterable([node.interfaces for node in nodes]))
+        if len(interfaces) == len(nodes):  # one for each
+            items = [node.item for node in nodes]
+        else:
+            items = [node.item for node in nodes for _ in node.interfaces]
+        self._columns = columns = RangeColumns.made(items, interfaces)
         return columns
 
     def _walked_enough(self) -> bool:
-        return self._visits >= len(self._table) * _VISITS_PER_FILTER
+        return self._visits >= len(self._links.nodes) * _VISITS_PER_FILTER
 
     def _built(self) -> Matcher | None:
         """Return the matcher, building it if need be; None if it cannot be built."""

@@ -42,14 +42,14 @@ _MAX_SHARE: Final = 1 / 64
 
 # Bytes of a filter for its bits and the ends of its ranges. The ends take eight bytes for each
 # attribute; what is left decides how many cells there are, within these limits.
-_FILTER_BYTES: Final = 256
+_FILTER_BYTES: Final = 288
 _MIN_CELLS: Final = 8
 _MAX_CELLS: Final = 256
-# Bytes of the bits of a block, and of the bitmaps of the notifications that are matched together:
-# both stay in the second-level cache of a processor.
+# Bytes of the bits of a block: they stay in the second-level cache of a processor. The bitmaps of
+# the notifications that are matched together need not, since they are gone through in order.
 _BLOCK_BYTES: Final = 1 << 19
-_CHUNK_BYTES: Final = 3 << 18
-_MAX_CHUNK: Final = 1024
+_CHUNK_BYTES: Final = 3 << 19
+_MAX_CHUNK: Final = 2048
 # Up to this many notifications, all rows of bits of a block are gathered in one call.
 _FEW_EVENTS: Final = 12
 # Words with candidates that are read together.
@@ -270,6 +270,8 @@ class WideFilters:
         # or for a high end minus the value, is less than the end.
         self._ends: _Ends = np.full((self._size, 2 * len(names)), -np.inf, dtype=np.float32)
         self._keep_ends(columns, self.slots)
+        # With a million filters the ranges are large, and blocks are made from their rows.
+        columns.clear()
         self._blocks = [
             self._block(int(self.slots[members[0]]), firsts, lasts, axis, members)
             for axis, members in groups

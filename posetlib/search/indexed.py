@@ -415,8 +415,15 @@ class IndexedSearch(LinksObserver):
         if not children:
             return None, []
         box = probe.box
-        if box is None or (box.is_late and self._children.is_short(parent, children)):
-            return self._walking.next_down(probe, parent, prefers=prefers)
+        if box is None or (
+            box.is_late
+            and (len(children) < _LONG_FOR_LATE or self._children.is_short(parent, children))
+        ):
+            if prefers is not None or probe.part is not None:
+                return self._walking.next_down(probe, parent, prefers=prefers)
+            # The same without its calls: on a way down through short lists, these are much of it.
+            child = next(filter(probe.above, children), None)
+            return child, [] if child is not None else list(filter(probe.below, children))
         if (
             prefers is None
             and probe.part is None

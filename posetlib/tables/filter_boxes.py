@@ -76,9 +76,10 @@ class FilterBoxes:
         ends: list[float] = []
         for constraint in item.terms:
             if not constraint.is_number_range:
-                if all(each.is_interval for each in item.terms):
-                    return self._hull(item)
-                return LateBox(partial(self._hull, item))
+                for each in item.terms:
+                    if not each.is_interval:
+                        return LateBox(partial(self._hull, item))
+                return self._hull(item)
             low, high = constraint.low, constraint.high
             if type(low) is not float:
                 low = _as_float(low)

@@ -505,7 +505,7 @@ class Table(Collection[ItemT], Generic[ItemT]):
         if self._matcher is None and self._uses_index and self._relation.matcher is not None:
             with self._making:
                 if self._matcher is None:
-                    self._matcher = TableMatcher(self, self._relation.matcher)
+                    self._matcher = TableMatcher(self, self._links, self._relation.matcher)
                     self._links.attach(self._matcher)
         return self._matcher
 

@@ -37,7 +37,7 @@ LAWFUL = [value for value in VALUES if not isinstance(value, Backwards)]
 
 def attached(table: Any) -> TableMatcher:
     """A matcher that follows a table, whatever the table's own relation has."""
-    matcher = TableMatcher(table, BitmapMatcher)
+    matcher = TableMatcher(table, table._links, BitmapMatcher)
     table._links.attach(matcher)
     return matcher
 
@@ -235,6 +235,19 @@ def test_columns_end_with_the_first_change() -> None:
     assert table._matcher._columns is None
 
 
+def test_columns_know_which_interface_holds_which_filter() -> None:
+    """Also where a filter has several: none of them may slip to the next filter."""
+    filters = ranges(5, 200, "narrow")
+    table = pl.PosetForest(local=True)
+    table.update((filter, j) for i, filter in enumerate(filters) for j in range(i, i + 1 + i % 3))
+    random = Random("several interfaces")
+    for _ in range(40):
+        probe = {"x": random.uniform(0, 100), "y": random.uniform(0, 100)}
+        assert [table.match(probe)] == scan(table.entries(), [probe])
+    assert table._matcher is not None
+    assert table._matcher._columns is not None
+
+
 @pytest.mark.parametrize("seed", range(6))
 def test_columns_match_as_a_scan_does(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Any filters and values; columns may decline to answer, but never answer wrongly."""
@@ -246,7 +259,7 @@ def test_columns_match_as_a_scan_does(seed: int, monkeypatch: pytest.MonkeyPatch
     for name, high in (("x", 2**53), ("y", 2**53 + 1)):
         texts = (f"{name} in [0, {high}]", f"{name} in [0, {high}] and pos.x in [0, 100]")
         pairs += [(pl.parse_filter(text), high) for text in texts]
-    made = RangeColumns.made(pairs)
+    made = RangeColumns.made(*zip(*pairs, strict=True))
     assert made is not None
     answered = 0
     for _ in range(150):
@@ -261,11 +274,13 @@ def test_columns_match_as_a_scan_does(seed: int, monkeypatch: pytest.MonkeyPatch
 
 def test_columns_decline_what_they_cannot_hold() -> None:
     text = "x in [1, 3] and y in [0, 9]"
-    assert RangeColumns.made([(pl.parse_filter(text), 1)]) is not None
-    assert RangeColumns.made([(pl.parse_filter("x != 3"), 1)]) is None
-    assert RangeColumns.made([(frozenset("a"), 1)]) is None  # type: ignore[list-item]
-    assert RangeColumns.made([(pl.parse_filter(f"x{i} in [1, 3]"), 1) for i in range(17)]) is None
-    made = RangeColumns.made([(pl.parse_filter(text), 1)])
+    assert RangeColumns.made([pl.parse_filter(text)], [1]) is not None
+    assert RangeColumns.made([pl.parse_filter("x != 3")], [1]) is None
+    assert RangeColumns.made([frozenset("a")], [1]) is None
+    assert (
+        RangeColumns.made([pl.parse_filter(f"x{i} in [1, 3]") for i in range(17)], [1] * 17) is None
+    )
+    made = RangeColumns.made([pl.parse_filter(text)], [1])
     assert made is not None
     assert made.match({"x": "a", "y": 1}) is None
     assert made.match({"x": 2**60, "y": 1}) is None
@@ -290,7 +305,7 @@ def test_columns_match_at_the_very_ends(
         (pl.parse_filter(" and ".join(map(some_range, names))), random.randrange(50))
         for _ in range(120)
     ]
-    made = RangeColumns.made(pairs)
+    made = RangeColumns.made(*zip(*pairs, strict=True))
     assert made is not None
     ends = (-1, 0, 1, 2.5, 3, 5.0, 8, 14, 15, math.inf, -math.inf, math.nan)
     for _ in range(100):

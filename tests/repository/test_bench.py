@@ -9,9 +9,10 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from bench import __main__ as runner
-from bench import bench_scaling
+from bench import bench_scaling, bench_shapes
 from bench.documents import with_promises
 from bench.harness import Bench, Promise, Table
+from bench.shapes import SHAPES
 
 
 class Clock:
@@ -132,6 +133,36 @@ def test_a_run_is_drawn_and_put_into_a_document(
         texts = "".join(ET.parse(path).getroot().itertext())
         for word in ("NRF", "NRF, walking", "rtree", "uniform", "narrow", "1,000"):
             assert word in texts, path
+
+
+def test_the_shapes_go_on_where_they_were_stopped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What the file lacks is measured; the page gets a row for each shape, and what is broken."""
+    measured: list[str] = []
+
+    def measure(shape: str, _size: int) -> dict[str, bench_shapes.Figures]:
+        measured.append(shape)
+        slow = 2.0 if shape == "types" else 0.1
+        return {short: bench_shapes.Figures(slow, 1.0, 0.0, 9.0) for short in ("fp", "nrf")}
+
+    monkeypatch.setattr(bench_shapes, "measure", measure)
+    kept, page = tmp_path / "kept.json", tmp_path / "page.md"
+    kept.write_text('{"has": {"fp": [0.1, 1, 0, 9], "nrf": [0.1, 1, 0, 9]}}', encoding="utf-8")
+    page.write_text("<!-- bench: shapes -->\nold\n<!-- end of bench -->\n", encoding="utf-8")
+    monkeypatch.setattr("sys.argv", ["bench_shapes", str(kept), "--document", str(page)])
+
+    bench_shapes.main()
+
+    assert measured == [shape for shape in SHAPES if shape != "has"]
+    assert list(json.loads(kept.read_text(encoding="utf-8"))) == ["has", *measured]
+    written = page.read_text(encoding="utf-8").splitlines()
+    rows = [line.split(" | ")[0].removeprefix("| ") for line in written if line.startswith("| ")]
+    assert rows == ["shape", "---", *SHAPES]
+    broken = [line for line in written if line.startswith("- ")]
+    assert len(broken) == 2
+    assert "- NRF add, types: time with an index to time without: 2, at most 1.05" in broken
+    assert "BROKEN: FP add, types" in capsys.readouterr().out
 
 
 def test_a_document_without_a_place_is_refused() -> None:

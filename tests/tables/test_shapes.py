@@ -195,6 +195,23 @@ def test_an_index_makes_fewer_tests(shape: str, structure: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "shape",
+    [
+        "closed ranges",
+        "half-lines",
+        "two half-lines",
+        "open ranges",
+        "half-open ranges",
+        "exists and half-lines",
+    ],
+)
+def test_one_interval_for_each_attribute_needs_no_test_in_a_forest(shape: str) -> None:
+    """Short lists too: boxes tell all of it, also those of `exists`."""
+    indexed, walking = count_tests("nrf", filters_of(shape, 200))
+    assert indexed == 0 < walking
+
+
+@pytest.mark.parametrize(
     "shapes", [*SHAPES, ("open ranges", "half-lines", "exists and half-lines")]
 )
 def test_columns_made_at_once_answer_as_those_that_grew(
