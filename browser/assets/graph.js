@@ -37,6 +37,8 @@
   function drawWide(cy, panel, drawing) {
     if (cy.elements().nonempty()) cy.elements().remove();
     edges.show(cy, { elements: [] }, lookOf());
+    bands.show(cy, { elements: [] });
+    window.posetlib.minimap.show(cy, panel, { elements: [] }, null);
     tell(panel, drawing);
     state.serial += 1;
     const serial = state.serial, view = window.posetlib.wide.show(panel, true), frame = view.frame;
