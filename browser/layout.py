@@ -254,7 +254,8 @@ def arranged(
         members = np.empty_like(ordered)
         members[by_row] = ordered[np.lexsort((busy[ordered], group))]
         bands[place], x[members], row[members] = members, x[ordered], zigzag
-    side = max(columns * cell.across / 2, float(abs(x).max()))
+    # As wide as the choice of rows has reckoned with: half a box more than there are columns.
+    side = max((columns - 0.5) * cell.across / 2, float(abs(x).max()))
     for sweep in range(4 if len(names) <= _DEEP else 1):
         for place, members in enumerate(bands):
             near = np.concatenate([above[place], below[place][:, ::-1]]) if sweep else above[place]

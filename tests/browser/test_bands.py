@@ -248,7 +248,6 @@ class TestStability:
         assert left > 20
 
     @pytest.mark.parametrize("structure", STRUCTURE_NAMES)
-    @pytest.mark.parametrize("structure", STRUCTURE_NAMES)
     def test_places_stay_when_hundreds_have_come_and_gone(
         self, library: Library, structure: str
     ) -> None:
@@ -258,6 +257,7 @@ class TestStability:
         shares = shares_of(story, structure, range(648, 654))
         assert max(shares.values()) <= 0.2
 
+    @pytest.mark.parametrize("structure", STRUCTURE_NAMES)
     def test_a_filter_by_hand_above_most_roots_has_a_band_above_them(
         self, library: Library, structure: str
     ) -> None:
