@@ -20,6 +20,7 @@ __all__ = [
     "counted",
     "drawing",
     "holding",
+    "level_name",
     "named_bands",
     "overview",
     "placed_nodes",
@@ -287,7 +288,7 @@ def named_bands(
             start, end = placed.edges_of(band)
             found.append(
                 {
-                    "name": _levels(min(inside[band.level]), max(inside[band.level])),
+                    "name": level_name(min(inside[band.level]), max(inside[band.level])),
                     "count": len(inside[band.level]) - lost[band.level],
                     "from": _plain(round(start * scale, 1)),
                     "to": _plain(round(end * scale, 1)),
@@ -296,12 +297,13 @@ def named_bands(
     return found
 
 
-def _levels(least: int, most: int) -> str:
-    """Return the name of a band with nodes of these levels.
+def level_name(least: int, most: int | None = None) -> str:
+    """Return the name of a band with nodes of a level, or of several.
 
-    >>> _levels(0, 0), _levels(2, 2), _levels(1, 3)
+    >>> level_name(0), level_name(2), level_name(1, 3)
     ('roots', 'level 2', 'levels 1–3')
     """
+    most = least if most is None else most
     if not most:
         return "roots"
     return f"level {most}" if least == most else f"levels {least}–{most}"

@@ -19,6 +19,8 @@ _PART: Final = 0.2
 
 #: How many times the room of a fresh layout a plan may take for the sake of the places before it.
 _WIDER: Final = 1.4
+#: How many times the filters of the plan before it a plan may have, and keep those places.
+_MORE: Final = 1.5
 
 
 Box = tuple[float, float, float, float]
@@ -59,7 +61,9 @@ class Plan:
     ) -> None:
         self.graph = graph
         self._last = last
-        self._before = before
+        # Far more filters want a layout of their own.
+        fits = before is not None and len(graph.nodes) <= _MORE * len(before.places)
+        self._before = before if fits else None
         #: The place of each filter in what ``placed`` returns, by number.
         self.places = {number: i for i, number in enumerate(graph.nodes)}
         # The first and the last step in which each filter is a root.

@@ -27,7 +27,7 @@
     layer.bands = (drawing.bands || []).map((band) => {
       const element = document.createElement("div"), name = document.createElement("span");
       element.className = "band";
-      name.textContent = band.name + " · " + band.count;
+      name.textContent = band.name + " · " + band.count + (band.of > band.count ? " of " + band.of : "");
       element.append(name);
       return { band, element, name };
     });

@@ -387,6 +387,8 @@ class TestNear:
             levels = {each: graph.level_of[each] for each in shown}
             named = {each: f"level {level}" if level else "roots" for each, level in levels.items()}
             assert {int(each): name for each, name in bands_of(made).items()} == named
+            roots = [band for band in made["bands"] if band["name"] == "roots"]
+            assert [band["of"] for band in roots] == [len(graph.roots)]
             assert (
                 len(shown) <= 10
                 or readable(made, (room[0] - 138, room[1]))
