@@ -313,10 +313,16 @@ def _rows(counts: list[int], cell: Cell) -> tuple[list[int], int]:
         across = (columns + (0.5 if max(rows) > 1 else 0)) * cell.across
         down = sum(rows) * cell.row + (len(rows) - 1) * cell.gap
         size = max(across / cell.ratio, down)
-        if best is None or size < 0.92 * best[0]:
+        if best is None or size < _WORTH[most <= _SHORT] * best[0]:
             best = size, rows, columns
     assert best is not None
     return best[1], best[2]
+
+
+#: Further rows are for a drawing that is seen this much larger; where the longest band is short,
+#: they must gain more, since edges pass behind the boxes of lower rows.
+_WORTH: Final = (0.92, 0.75)
+_SHORT: Final = 6
 
 
 def _zigzag(rows: int) -> Ints:
