@@ -6,7 +6,7 @@ so that nothing is told by colour alone.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final
 
 from browser.graph import Graph, Node, Shown
@@ -14,7 +14,17 @@ from browser.layout import Cell, Placed, arranged
 from browser.plan import Plan
 from browser.shortening import clauses, number_places, short, shortened, visible
 
-__all__ = ["MARKS", "all_but", "counted", "drawing", "holding", "overview", "placed_nodes"]
+__all__ = [
+    "MARKS",
+    "all_but",
+    "counted",
+    "drawing",
+    "holding",
+    "level_name",
+    "named_bands",
+    "overview",
+    "placed_nodes",
+]
 
 #: For each mark: the sign in front of a label, and the words of the legend.
 MARKS: Final[dict[str, tuple[str, str]]] = {
@@ -117,7 +127,7 @@ def drawing(
     # Boxes are as large as those of the plan need to be, so that a step changes no size.
     sized = dict(keeps.graph.nodes) if keeps is not None else {}
     sized.update((number, graph.nodes[number]) for number in index)
-    with_text = (len(index) if keeps is None else len(keeps.places)) <= labelled
+    with_text = (len(index) if keeps is None else keeps.most) <= labelled
     texts: dict[int, list[str]] = {}
     width, height = _SMALL_SIZE
     if with_text:
@@ -156,11 +166,12 @@ def drawing(
         "note": shown.note,
     }
     if bands:
-        made["bands"] = _bands(placed)
+        gone = {i for n, i in index.items() if "removed" in marks.get(n, ())}
+        made["bands"] = named_bands(placed, gone)
         made["sideways"] = sideways
     if keeps is not None and keeps.is_large:
         # What the view is fitted to, so that it stays as it is from step to step.
-        left, top, right, bottom = keeps.placed(cell).box()
+        left, top, right, bottom = keeps.box(cell)
         box = (top, left, bottom, right) if sideways else (left, top, right, bottom)
         made["box"] = [_plain(round(each, 1)) for each in box]
     if len(edges) > _ARROWS:
@@ -257,35 +268,42 @@ def overview(graph: Graph, plan: Plan | None, *, ratio: float) -> dict[str, Any]
     return {"ids": list(index), "at": at, "width": width, "height": height}
 
 
-def _bands(placed: Placed) -> list[dict[str, Any]]:
+def named_bands(
+    placed: Placed, gone: Collection[int] = (), scale: float = 1.0
+) -> list[dict[str, Any]]:
     """Return the bands that hold something: a name, how many nodes, and where they are.
 
-    The name tells the levels that the nodes have, not those that their places are kept for.
+    The name tells the levels that the nodes have, not those that their places are kept for. Nodes
+    that are ``gone`` are drawn, and not counted.
     """
     inside: dict[int, list[int]] = {}
-    for level, depth in zip(placed.level.tolist(), placed.depth.tolist(), strict=True):
+    lost: dict[int, int] = {}
+    depths = zip(placed.level.tolist(), placed.depth.tolist(), strict=True)
+    for node, (level, depth) in enumerate(depths):
         inside.setdefault(level, []).append(depth)
+        lost[level] = lost.get(level, 0) + (node in gone)
     found = []
     for band in placed.bands():
         if band.level in inside:
             start, end = placed.edges_of(band)
             found.append(
                 {
-                    "name": _levels(min(inside[band.level]), max(inside[band.level])),
-                    "count": len(inside[band.level]),
-                    "from": _plain(round(start, 1)),
-                    "to": _plain(round(end, 1)),
+                    "name": level_name(min(inside[band.level]), max(inside[band.level])),
+                    "count": len(inside[band.level]) - lost[band.level],
+                    "from": _plain(round(start * scale, 1)),
+                    "to": _plain(round(end * scale, 1)),
                 }
             )
     return found
 
 
-def _levels(least: int, most: int) -> str:
-    """Return the name of a band with nodes of these levels.
+def level_name(least: int, most: int | None = None) -> str:
+    """Return the name of a band with nodes of a level, or of several.
 
-    >>> _levels(0, 0), _levels(2, 2), _levels(1, 3)
+    >>> level_name(0), level_name(2), level_name(1, 3)
     ('roots', 'level 2', 'levels 1–3')
     """
+    most = least if most is None else most
     if not most:
         return "roots"
     return f"level {most}" if least == most else f"levels {least}–{most}"

@@ -94,19 +94,23 @@ class Placed:
         half = self.cell.row / 2
         return band.start - half - 0.75 * self.cell.gap, band.end + half + 0.25 * self.cell.gap
 
-    def box(self) -> tuple[float, float, float, float]:
+    def box(self, above: int = 1, below: int = 1) -> tuple[float, float, float, float]:
         """Return the least x and y of all, bands without nodes too, and the greatest x and y.
 
-        There is room for one more band above and below, so that neither changes the view: a filter
-        that is added by hand can be above all, and one of a forest lower than in the plan.
+        There is room for further bands ``above`` and ``below``, so that neither changes the view: a
+        filter that is added by hand can be above all, and one of a forest lower than in the plan.
         """
         half, bands, spare = self.cell.across / 2, self.bands(), self.cell.row + self.cell.gap
         return (
             float(self.x.min()) - half,
-            self.edges_of(bands[0])[0] - spare,
+            self.edges_of(bands[0])[0] - above * spare,
             float(self.x.max()) + half,
-            self.edges_of(bands[-1])[1] + spare,
+            self.edges_of(bands[-1])[1] + below * spare,
         )
+
+    def columns(self) -> int:
+        """Return how many boxes a row has room for."""
+        return int(float(np.ptp(self.x)) // self.cell.across) + 1 if len(self.x) else 0
 
     def size(self) -> float:
         """Return how high a screen must be to show all, at the ratio of the cell."""
@@ -250,7 +254,8 @@ def arranged(
         members = np.empty_like(ordered)
         members[by_row] = ordered[np.lexsort((busy[ordered], group))]
         bands[place], x[members], row[members] = members, x[ordered], zigzag
-    side = max(columns * cell.across / 2, float(abs(x).max()))
+    # As wide as the choice of rows has reckoned with: half a box more than there are columns.
+    side = max((columns - 0.5) * cell.across / 2, float(abs(x).max()))
     for sweep in range(4 if len(names) <= _DEEP else 1):
         for place, members in enumerate(bands):
             near = np.concatenate([above[place], below[place][:, ::-1]]) if sweep else above[place]
@@ -308,10 +313,16 @@ def _rows(counts: list[int], cell: Cell) -> tuple[list[int], int]:
         across = (columns + (0.5 if max(rows) > 1 else 0)) * cell.across
         down = sum(rows) * cell.row + (len(rows) - 1) * cell.gap
         size = max(across / cell.ratio, down)
-        if best is None or size < 0.92 * best[0]:
+        if best is None or size < _WORTH[most <= _SHORT] * best[0]:
             best = size, rows, columns
     assert best is not None
     return best[1], best[2]
+
+
+#: Further rows are for a drawing that is seen this much larger; where the longest band is short,
+#: they must gain more, since edges pass behind the boxes of lower rows.
+_WORTH: Final = (0.92, 0.75)
+_SHORT: Final = 6
 
 
 def _zigzag(rows: int) -> Ints:
@@ -368,12 +379,15 @@ class Stay(NamedTuple):
     place: int
 
 
-def with_guests(plan: Placed, stays: Mapping[int, Stay]) -> tuple[Placed, dict[int, int]]:
+def with_guests(
+    plan: Placed, stays: Mapping[int, Stay], *, spare: bool = False
+) -> tuple[Placed, dict[int, int]]:
     """Return a plan with a place in the root band for each node that is a root for a while.
 
     The second result says which place is whose, by number. Nodes share a place one after the other,
     each as near as can be to where it goes later; rows are added below for those that find none
-    free. So a node that stops being a root moves, and no other root does.
+    free. So a node that stops being a root moves, and no other root does. A ``spare`` row is for
+    the roots of a next plan.
     O(nodes that stay × places of the root band).
 
     >>> plan = arranged(3, [(0, 1), (0, 2)], Cell.of(88, 40, 1.5))
@@ -387,8 +401,17 @@ def with_guests(plan: Placed, stays: Mapping[int, Stay]) -> tuple[Placed, dict[i
     taken = {place: [owned[place]] if place in owned else [] for place in roots}
     x, row = plan.x.tolist(), plan.row.tolist()
     rows = plan.rows.get(0, 0)
-    columns = int(float(np.ptp(plan.x)) // plan.cell.across) + 1 if len(plan.x) else 0
+    columns = plan.columns()
     guests: dict[int, int] = {}
+
+    def add_row() -> list[int]:
+        nonlocal rows
+        added = list(range(len(x), len(x) + columns))
+        x.extend(column * plan.cell.across for column in range(columns))
+        row.extend([rows] * columns)
+        rows += 1
+        return added
+
     waiting = [number for number, stay in stays.items() if plan.level[stay.place] != 0]
     for number in sorted(waiting, key=lambda each: (stays[each].first, each)):
         stay = stays[number]
@@ -398,15 +421,14 @@ def with_guests(plan: Placed, stays: Mapping[int, Stay]) -> tuple[Placed, dict[i
             if all(stay.last < each.first or each.last < stay.first for each in others)
         ]
         if not free:
-            free = list(range(len(x), len(x) + columns))
-            x += (column * plan.cell.across for column in range(columns))
-            row += [rows] * columns
-            rows += 1
+            free = add_row()
             taken.update((place, []) for place in free)
         wish = float(plan.x[stay.place])
         best = min(free, key=lambda place: (abs(x[place] - wish), place))
         taken[best].append(stay)
         guests[number] = best
+    if spare:
+        add_row()
     more = np.zeros(len(x) - len(plan.x), dtype=np.int64)
     level, depth = (np.concatenate([each, more]) for each in (plan.level, plan.depth))
     by_level = {**plan.rows, 0: rows} if rows else plan.rows
@@ -418,11 +440,17 @@ NO_GUESTS: Final[Mapping[int, int]] = {}
 
 
 def _settled_levels(
-    by_plan: Sequence[int | None], parents: list[list[int]], true: list[int], plan: Placed
+    by_plan: Sequence[int | None],
+    parents: list[list[int]],
+    true: list[int],
+    plan: Placed,
+    *,
+    above: bool,
 ) -> list[int]:
     """Return the band of each node: roots in the first, and as many others as can be at home.
 
-    ``by_plan`` are the places that a plan has for nodes, and ``true`` their own levels.
+    ``by_plan`` are the places that a plan has for nodes, and ``true`` their own levels. The first
+    band may be a new one ``above``.
     """
     count = len(by_plan)
     own = [0 if place is None else int(plan.level[place]) for place in by_plan]
@@ -449,10 +477,83 @@ def _settled_levels(
         )
 
     level = levels_from(0, own)
-    if None not in by_plan:
+    if None not in by_plan or not above:
         return level
     raised = levels_from(-1, home)
     return raised if displaced(raised) < displaced(level) else level
+
+
+class _Room:
+    """The places of a plan that nobody has taken, by level, and further ones where a band is full.
+
+    A band that is full gets longer rows. If it ``grows``, it gets another row where that moves few,
+    since nearly all is above it, or where its rows would be much longer than any.
+    """
+
+    def __init__(self, plan: Placed, *, grows: bool) -> None:
+        self._grows = grows
+        self._across = plan.cell.across
+        self._columns = plan.columns()
+        self._longest = float(plan.x.max()) if len(plan.x) else 0.0
+        self._longest += _LONGER * self._across
+        self.rows = dict(plan.rows)
+        #: Where each place is across, and its row.
+        self.at = list(zip(plan.x.tolist(), plan.row.tolist(), strict=True))
+        self.free: dict[int, dict[int, None]] = {}
+        self._ends: dict[tuple[int, int], float] = {}
+        by_level = np.sort(plan.level)
+        #: The level that all but a few places are above, or in.
+        self._low = by_level[int((1 - _FEW_BELOW) * len(by_level))] if len(by_level) else 0
+        for place, level in enumerate(plan.level.tolist()):
+            self.free.setdefault(level, {})[place] = None
+            across, row = self.at[place]
+            self._ends[level, row] = max(self._ends.get((level, row), 0.0), across)
+
+    def has(self, place: int, level: int) -> bool:
+        """Return whether a place is in the band of a level, and nobody has it."""
+        return place in self.free.get(level, ())
+
+    def take(self, place: int, level: int) -> tuple[float, int]:
+        """Take a place; return where it is across, and its row."""
+        del self.free[level][place]
+        return self.at[place]
+
+    def nearest(self, level: int, wish: float) -> tuple[float, int]:
+        """Take the place of a band that is nearest to a wish; make one, if there is none."""
+        here = self.free.get(level) or self._added_row(level)
+        if here:
+            best = min(here, key=lambda each: (abs(self.at[each][0] - wish), each))
+            return self.take(best, level)
+        line = self._shortest(level)
+        end = self._ends.get(line)
+        self._ends[line] = wish if end is None else max(end + self._across, 0.0)
+        return self._ends[line], line[1]
+
+    def _shortest(self, level: int) -> tuple[int, int]:
+        lines = ((level, each) for each in range(self.rows.setdefault(level, 1)))
+        return min(lines, key=lambda each: self._ends.get(each, -1.0))
+
+    def _added_row(self, level: int) -> dict[int, None]:
+        """Return the places of a further row; none where the rows that there are may be longer."""
+        row = self.rows.get(level, 0)
+        if not self._grows:
+            return {}
+        if row and level < self._low:
+            end = self._ends.get(self._shortest(level), 0.0)
+            if end + self._across <= self._longest:
+                return {}
+        first = len(self.at)
+        self.at += ((column * self._across, row) for column in range(self._columns))
+        self.rows[level] = row + 1
+        self._ends[level, row] = (self._columns - 1) * self._across
+        self.free[level] = dict.fromkeys(range(first, len(self.at)))
+        return self.free[level]
+
+
+#: By how many boxes a row may get longer before there is another one: the middle of the view, and
+#: with it all that is seen, moves by half of it. And the part of the places that are few.
+_LONGER: Final = 1.5
+_FEW_BELOW: Final = 0.05
 
 
 def settled(
@@ -461,6 +562,8 @@ def settled(
     plan: Placed,
     planned: Mapping[int, int],
     guests: Mapping[int, int] = NO_GUESTS,
+    *,
+    grows: bool = False,
 ) -> Placed:
     """Return places for the nodes of one step, as far as possible those that a plan has for them.
 
@@ -471,6 +574,9 @@ def settled(
     not in the plan covers most of the others, the roots have a new band above, of level -1, and
     what they cover stays. O(nodes × places of a band) at worst.
 
+    A plan that ``grows`` is the next plan: without a band above, with further rows where one is
+    full, and after the places of its nodes it keeps those that are free.
+
     >>> plan = arranged(3, [(0, 1), (1, 2)], Cell.of(88, 40, 1.5))
     >>> settled([7, 9], [(0, 1)], plan, {7: 0, 8: 1, 9: 2}).level.tolist()
     [0, 2]
@@ -479,21 +585,17 @@ def settled(
     children, parents = _links(count, edges)
     true = layers(children, parents)
     by_plan = [planned.get(number) for number in numbers]
-    level = _settled_levels(by_plan, parents, true, plan)
-    rows = dict(plan.rows)
-    free: dict[int, dict[int, None]] = {}
-    for place, each in enumerate(plan.level.tolist()):
-        free.setdefault(each, {})[place] = None
+    level = _settled_levels(by_plan, parents, true, plan, above=not grows)
+    room = _Room(plan, grows=grows)
     x, row = np.zeros(count), np.zeros(count, dtype=np.int64)
     done = [False] * count
     # Who is where it is planned comes first: edits by hand can make a guest stay for longer.
     for places in (planned, guests):
         for node, number in enumerate(numbers):
             mine = places.get(number)
-            if done[node] or mine is None or mine not in free.get(level[node], ()):
-                continue
-            x[node], row[node], done[node] = plan.x[mine], plan.row[mine], True
-            del free[level[node]][mine]
+            if not done[node] and mine is not None and room.has(mine, level[node]):
+                x[node], row[node] = room.take(mine, level[node])
+                done[node] = True
 
     def wish_of(node: int) -> float:
         """Return where a node would best be across: as planned, or beside its neighbours."""
@@ -503,31 +605,23 @@ def settled(
         near = [x[each] for each in (*parents[node], *children[node]) if done[each]]
         return float(np.mean(near)) if near else 0.0
 
-    above = [node for node in range(count) if level[node] < 0]
-    if above:
-        rows[-1] = 1
-        wishes = np.array([wish_of(node) for node in above])
+    raised = [node for node in range(count) if level[node] < 0]
+    if raised:
+        room.rows[-1] = 1
+        wishes = np.array([wish_of(node) for node in raised])
         by_wish = np.argsort(wishes, kind="stable")
-        x[np.array(above)[by_wish]] = _apart(wishes[by_wish], plan.cell.across, math.inf)
-        for node in above:
+        x[np.array(raised)[by_wish]] = _apart(wishes[by_wish], plan.cell.across, math.inf)
+        for node in raised:
             done[node] = True
     others = [node for node in range(count) if not done[node]]
-    ends: dict[tuple[int, int], float] = {}
-    for place, each in enumerate(plan.level.tolist()):
-        line = (each, int(plan.row[place]))
-        ends[line] = max(ends.get(line, 0.0), float(plan.x[place]))
     for node in sorted(others, key=numbers.__getitem__):
-        wish = wish_of(node)
+        x[node], row[node] = room.nearest(level[node], wish_of(node))
         done[node] = True
-        here = free.get(level[node])
-        if here:
-            best = min(here, key=lambda each: (abs(float(plan.x[each]) - wish), each))
-            x[node], row[node] = plan.x[best], plan.row[best]
-            del here[best]
-            continue
-        lines = range(rows.setdefault(level[node], 1))
-        line = min(((level[node], each) for each in lines), key=lambda at: ends.get(at, -1.0))
-        ends[line] = x[node] = max(ends[line] + plan.cell.across, 0.0) if line in ends else wish
-        row[node] = line[1]
-    levels, depth = (np.array(each, dtype=np.int64) for each in (level, true))
-    return Placed(x, levels, depth, row, rows, plan.cell)
+    left = [(each, room.at[place]) for each in room.free for place in room.free[each]]
+    left = left if grows else []
+    levels, depth = (
+        np.array([*own, *(each for each, _ in left)], dtype=np.int64) for own in (level, true)
+    )
+    x = np.array([*x, *(at for _, (at, _) in left)], dtype=np.float64)
+    row = np.array([*row, *(line for _, (_, line) in left)], dtype=np.int64)
+    return Placed(x, levels, depth, row, room.rows, plan.cell)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from browser.checking import check_file, fault_marks
 from browser.config import Limits
-from browser.elements import all_but, counted, drawing, overview
+from browser.elements import all_but, counted, drawing, level_name, overview
 from browser.finding import Found, Where
 from browser.folds import Folds
 from browser.graph import NO_FOLDS, Graph, fold
@@ -236,6 +237,10 @@ def _near_drawing(
         if most <= _LEAST_NEAR or readable(made, beside) or readable(made, below):
             break
         most = max(_LEAST_NEAR, min(len(shown.numbers), most) * 7 // 8)
+    gone = {number for number, found in options["marks"].items() if "removed" in found}
+    whole = Counter(level_name(options["levels"][each]) for each in graph.nodes.keys() - gone)
+    for band in made["bands"]:
+        band["of"] = whole[band["name"]]
     made["around"] = centre
     made["map"] = overview(graph, options["plan"], ratio=_MAP[0] / _MAP[1])
     levels = "1 level" if around.reach == 1 else f"{around.reach} levels"

@@ -21,6 +21,7 @@ MEASURES: Final = {
     "edges": "Edges",
     "levels": "Levels (depth)",
     "tests": "Covering tests so far",
+    "tests_of_step": "Covering tests per step",
 }
 #: Steps that are measured of a long trace; each is a look at the whole table.
 _POINTS: Final = 60
@@ -35,7 +36,7 @@ class Series:
 
     structure: str
     steps: tuple[int, ...]
-    values: dict[str, tuple[int, ...]]
+    values: dict[str, tuple[float, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,11 +71,16 @@ def series(story: Story, structures: Sequence[str] | None = None) -> list[Series
 def _one(story: Story, structure: str, steps: Sequence[int]) -> Series:
     table = pl.make_table(structure, index=len(story) > COUNTED)
     player = Player(story.trace, table)
-    values: dict[str, list[int]] = {name: [] for name in MEASURES}
+    values: dict[str, list[float]] = {name: [] for name in MEASURES}
+    last, before = 0, 0
     for step in steps:
         while player.position < step:
             player.forward()
-        measured = {**_sizes(table), "tests": table.counters.covering_tests}
+        tests = table.counters.covering_tests
+        # Of steps that are passed over, the mean.
+        each = (tests - before) / max(1, step - last)
+        measured = {**_sizes(table), "tests": tests, "tests_of_step": round(each, 2)}
+        last, before = step, tests
         for name, value in measured.items():
             values[name].append(value)
     return Series(structure, tuple(steps), {name: tuple(each) for name, each in values.items()})

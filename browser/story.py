@@ -40,6 +40,9 @@ COUNTED: Final = 1_000
 #: all filters of the stretch are counted, those that went, too.
 _SMALL_STRETCHES: Final = (12, 18, 27, 40, 60, 80)
 _LARGE_STRETCHES: Final = (400, 1_600)
+#: Stretches one after the other that keep their places; the next begins afresh, so that a step far
+#: away needs no plan of all stretches before it.
+_CHAINED: Final = 16
 #: The table that an uploaded snapshot holds, just as it is there.
 FILE: Final = "file"
 
@@ -352,9 +355,11 @@ class _Replay:
             while not self._ends or self._ends[-1] < step:
                 self._ends.append(self._next_end())
             place = bisect_left(self._ends, step)
-            if place not in self._plans:
-                start = self._ends[place - 1] + 1 if place else 0
-                self._plans[place] = self._planned(start, self._ends[place])
+            for each in range(place - place % _CHAINED, place + 1):
+                if each not in self._plans:
+                    start = self._ends[each - 1] + 1 if each else 0
+                    before = self._plans.get(each - 1) if each % _CHAINED else None
+                    self._plans[each] = self._planned(start, self._ends[each], before)
             self._seek(here)
             return self._plans[place]
 
@@ -377,8 +382,11 @@ class _Replay:
                 break
         return end
 
-    def _planned(self, start: int, end: int) -> Plan | None:
-        """Return the plan of a stretch; None where there are too many filters for one."""
+    def _planned(self, start: int, end: int, before: Plan | None) -> Plan | None:
+        """Return the plan of a stretch; None where there are too many filters for one.
+
+        In the plan of a large table, places are those of the plan ``before``, if that is one, too.
+        """
         number, texts = self._story.number, self._story.texts
         size = self._sizes[max(start - 1, 0)]
         if size < _SMALL_STRETCHES[-1]:
@@ -409,7 +417,13 @@ class _Replay:
             # An interface for each, so that none is dropped for the sake of another.
             table.add(item, number[item])
         rooted = {each: (first[each], last[each]) for each in first}
-        return Plan(graph_of(table.snapshot(index=False), number, texts), rooted)
+        before = before if before is not None and before.is_large else None
+        return Plan(
+            graph_of(table.snapshot(index=False), number, texts),
+            rooted,
+            before,
+            last=end == len(self._story),
+        )
 
     def _seek(self, step: int) -> None:
         player = self._player

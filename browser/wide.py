@@ -12,7 +12,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from browser.elements import MARKS, holding, placed_nodes
+from browser.elements import MARKS, holding, named_bands, placed_nodes
 from browser.graph import Graph, Shown
 from browser.layout import Cell
 from browser.plan import Plan
@@ -37,7 +37,7 @@ def wide_drawing(
     notes: Mapping[int, str] | None = None,
     plan: Plan | None = None,
     levels: Mapping[int, int] | None = None,
-    bands: bool = False,  # noqa: ARG001 - a level of thousands is seen without its name
+    bands: bool = False,
 ) -> dict[str, Any]:
     """Return the drawing of the shown part of a graph, positions included; JSON-able.
 
@@ -58,8 +58,11 @@ def wide_drawing(
     held = [(index[a], index[b]) for a, b in holding(edges, marks or {}, edge_marks)]
     keeps = plan is not None and not levels and plan.suits(len(index))
     cell = Cell.of(_WIDTH, _HEIGHT, ratio, sideways=sideways)
-    at = placed_nodes(index, held, cell, plan, keeps, levels).points()
-    at = _stretched(at[:, ::-1] if sideways else at, ratio).round()
+    placed = placed_nodes(index, held, cell, plan, keeps, levels)
+    at = placed.points()
+    at = at[:, ::-1] if sideways else at
+    higher = _stretch(at, ratio)
+    at = (at * (1.0, higher)).round()
     nodes = [graph.nodes[number] for number in index]
     names = {
         name: i for i, name in enumerate(dict.fromkeys(n for x in nodes for n in x.interfaces))
@@ -71,7 +74,7 @@ def wide_drawing(
     for number, found in (marks or {}).items():
         for mark in found if number in index else ():
             marked.setdefault(mark, []).append(index[number])
-    return {
+    made: dict[str, Any] = {
         "wide": {
             "numbers": list(index),
             "x": at[:, 0].astype(int).tolist(),
@@ -97,17 +100,23 @@ def wide_drawing(
         "whole": len(index) == len(graph.nodes),
         "note": shown.note,
     }
+    if bands:
+        gone = {i for n, i in index.items() if "removed" in (marks or {}).get(n, ())}
+        made["bands"] = named_bands(placed, gone, 1.0 if sideways else higher)
+        made["sideways"] = sideways
+    return made
 
 
-def _stretched(at: NDArray[np.float64], ratio: float) -> NDArray[np.float64]:
-    """Return places that fill a screen: layers of thousands are a strip, with room above and below.
+def _stretch(at: NDArray[np.float64], ratio: float) -> float:
+    """Return how much farther apart rows are drawn, so that a strip of thousands fills a screen.
 
-    >>> _stretched(np.array([[0.0, 0.0], [900.0, 100.0]]), 1.5).tolist()
-    [[0.0, 0.0], [900.0, 400.0]]
+    >>> _stretch(np.array([[0.0, 0.0], [900.0, 100.0]]), 1.5)
+    4.0
     """
+    if not len(at):
+        return 1.0
     wide, high = np.maximum(np.ptp(at, axis=0), 1.0)
-    more = min(_MOST_STRETCHED, max(1.0, wide / high / ratio))
-    return at * (1.0, more)
+    return float(min(_MOST_STRETCHED, max(1.0, wide / high / ratio)))
 
 
 #: How many times farther apart layers are drawn than elsewhere, at most.

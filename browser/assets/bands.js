@@ -11,7 +11,7 @@
     const place = document.createElement("div");
     place.className = "bands";
     place.setAttribute("aria-hidden", "true");
-    cy.container().closest(".graph").prepend(place);
+    (cy.bandsIn || cy.container().closest(".graph")).prepend(place);
     layer = { cy, place, bands: [] };
     layers.set(cy, layer);
     cy.on("viewport", () => follow(layer));
@@ -27,7 +27,7 @@
     layer.bands = (drawing.bands || []).map((band) => {
       const element = document.createElement("div"), name = document.createElement("span");
       element.className = "band";
-      name.textContent = band.name + " · " + band.count;
+      name.textContent = band.name + " · " + band.count + (band.of > band.count ? " of " + band.of : "");
       element.append(name);
       return { band, element, name };
     });
@@ -47,5 +47,19 @@
     });
   }
 
-  window.posetlib = Object.assign(window.posetlib || {}, { bands: { show } });
+  /* What draws on a canvas of its own (assets/wide.js), as far as bands and the small map ask. */
+  function like(view) {
+    const moved = [];
+    const extent = () => {
+      const w = view.width() / view.zoom, h = view.height() / view.zoom, x1 = -view.x0 / view.zoom, y1 = -view.y0 / view.zoom;
+      return { x1, y1, x2: x1 + w, y2: y1 + h, w, h };
+    };
+    return {
+      view, bandsIn: view.host, container: () => view.host, width: () => view.width(), height: () => view.height(),
+      zoom: () => view.zoom, pan: () => ({ x: view.x0, y: view.y0 }), extent, scratch: () => view.box,
+      destroyed: () => !view.host.isConnected, on: (_, act) => moved.push(act), move: () => moved.forEach((act) => act()),
+    };
+  }
+
+  window.posetlib = Object.assign(window.posetlib || {}, { bands: { like, show } });
 })();

@@ -26,7 +26,10 @@
     const layout = Object.assign({}, figure.layout, {
       paper_bgcolor: colour("surface"), plot_bgcolor: colour("surface"), autosize: true,
       font: { color: colour("text"), size: 14, family: "system-ui, sans-serif" },
-      margin: { l: 60, r: 16, t: 72, b: 48 }, legend: { orientation: "h", x: 0, y: 1, yanchor: "bottom" },
+      /* The title is at the left, and the buttons below each other: none covers it. */
+      title: Object.assign({ x: 0, xref: "container", xanchor: "left", pad: { l: 12 }, y: .97, yanchor: "top" }, figure.layout.title,
+        { font: { size: 16 } }),
+      margin: { l: 60, r: 34, t: 60, b: 44 }, modebar: { orientation: "v" }, legend: { orientation: "h", x: 0, y: 1, yanchor: "bottom" },
       hoverlabel: { bgcolor: colour("surface"), font: { color: colour("text") } },
       xaxis: Object.assign({}, axis, figure.layout.xaxis), yaxis: Object.assign({}, axis, figure.layout.yaxis),
     });

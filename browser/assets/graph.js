@@ -37,6 +37,8 @@
   function drawWide(cy, panel, drawing) {
     if (cy.elements().nonempty()) cy.elements().remove();
     edges.show(cy, { elements: [] }, lookOf());
+    bands.show(cy, { elements: [] });
+    window.posetlib.minimap.show(cy, panel, { elements: [] }, null);
     tell(panel, drawing);
     state.serial += 1;
     const serial = state.serial, view = window.posetlib.wide.show(panel, true), frame = view.frame;
@@ -60,6 +62,9 @@
     tell(panel, drawing);
     cy.resize();
     cy.scratch("_box", bounds(drawing));
+    /* Small boxes would hide the names of the bands behind them: these have a place beside the graph, and what is
+       called out at the right edge has some, too. */
+    cy.scratch("_aside", drawing.bands && !drawing.text && !drawing.sideways ? NAMES : 0);
     cy.scratch("_map", drawing.map ? window.posetlib.minimap.size : null);
     if (!state.moved.has(cy)) fit(cy);
     cy.scratch("_far", isFar(cy, drawing));
@@ -120,14 +125,16 @@
 
   /* The width and height that the graphs of a page have. A new shape is told, and all is laid out for it; a
      small change is not worth that everything moves. */
-  const PADDING = 12, RESHAPED = 1.25;
+  const PADDING = 12, RESHAPED = 1.25, NAMES = 66;
   function measure(page, tell) {
     const frame = document.querySelector("#page .graph[id^=graph-" + page + "]");
     const box = frame && frame.getBoundingClientRect();
     const known = state.rooms[page];
     if (!box || box.width < 80 || box.height < 80) return known || null;
     /* What stands above a graph comes with its first drawing, and takes of its height. */
-    const told = document.querySelector("#page .stats"), less = told && !told.textContent ? 56 : 0;
+    const told = document.querySelector("#page .stats"), grid = frame.closest(".grid");
+    const least = grid ? parseFloat(getComputedStyle(grid).getPropertyValue("--least")) * 16 || 0 : 0;
+    const less = told && !told.textContent ? Math.min(56, Math.max(0, box.height - least)) : 0;
     const room = [Math.round(box.width - 2 * PADDING), Math.round(box.height - less - 2 * PADDING)];
     const apart = (one, other) => Math.max(one / other, other / one);
     const changed = !known || apart(room[0] / room[1], known[0] / known[1]) > RESHAPED || apart(room[0], known[0]) > RESHAPED;
@@ -147,12 +154,12 @@
     state.moved.delete(cy);
     const box = cy.scratch("_box"), map = cy.scratch("_map");
     if (!box || !cy.width() || !cy.height()) return undefined;
-    const width = box.x2 - box.x1, height = box.y2 - box.y1;
+    const width = box.x2 - box.x1, height = box.y2 - box.y1, aside = cy.scratch("_aside") || 0;
     const rooms = map ? [[cy.width() - map[0], cy.height()], [cy.width(), cy.height() - map[1]]] : [[cy.width(), cy.height()]];
-    const levels = rooms.map(([w, h]) => Math.min(1.15, (w - 2 * PADDING) / width, (h - 2 * PADDING) / height));
+    const levels = rooms.map(([w, h]) => Math.min(1.15, (w - 2 * PADDING - 1.4 * aside) / width, (h - 2 * PADDING) / height));
     const best = levels.indexOf(Math.max(...levels)), level = Math.max(cy.minZoom(), levels[best]);
     return cy.viewport({ zoom: level, pan: {
-      x: rooms[best][0] / 2 - level * (box.x1 + box.x2) / 2,
+      x: rooms[best][0] / 2 + .3 * aside - level * (box.x1 + box.x2) / 2,
       y: rooms[best][1] / 2 - level * (box.y1 + box.y2) / 2 } });
   }
 

@@ -22,7 +22,9 @@
     canvas.title = "All filters of the table; click to go there";
     canvas.hidden = true;
     cy.container().closest(".graph").append(canvas);
-    map = { cy, canvas, ratio, timer: 0 };
+    map = { cy, canvas, ratio, timer: 0, base: document.createElement("canvas") };
+    map.base.width = canvas.width;
+    map.base.height = canvas.height;
     maps.set(cy, map);
     cy.on("viewport", () => later(map));
     canvas.addEventListener("click", (event) => go(map, panel, event));
@@ -33,6 +35,10 @@
   function placesOf(drawing) {
     if (drawing.map) return { ids: drawing.map.ids, at: drawing.map.at, w: drawing.map.width, h: drawing.map.height };
     const ids = [], at = [];
+    if (drawing.wide) {
+      drawing.wide.numbers.forEach((id, i) => { ids.push(id); at.push(drawing.wide.x[i], drawing.wide.y[i]); });
+      return { ids, at, w: drawing.width, h: drawing.height };
+    }
     drawing.elements.forEach((each) => {
       if (!each.position) return;
       ids.push(Number(each.data.id));
@@ -47,7 +53,8 @@
     map.drawing = drawing;
     map.places = drawing.bands ? placesOf(drawing) : null;
     map.near = new Set(drawing.map ? drawing.elements.filter((each) => each.position).map((each) => Number(each.data.id)) : []);
-    map.changed = new Set(drawing.elements.filter((each) => each.position && /\b(added|removed|changed)\b/.test(each.classes || ""))
+    const wide = drawing.wide;
+    map.changed = new Set(wide ? ["added", "removed", "changed"].flatMap((mark) => (wide.marks[mark] || []).map((i) => wide.numbers[i])) : drawing.elements.filter((each) => each.position && /\b(added|removed|changed)\b/.test(each.classes || ""))
       .map((each) => Number(each.data.id)));
     pick(cy, picked);
   }
@@ -56,6 +63,7 @@
     const map = maps.get(cy);
     if (!map) return;
     map.picked = picked;
+    map.stale = true;
     paint(map);
   }
 
@@ -78,9 +86,26 @@
     const { cy, canvas, drawing, places, ratio } = map;
     if (cy.destroyed()) return;
     const whole = drawing && !drawing.map && seesAll(cy);
-    canvas.hidden = !places || whole || (!drawing.map && places.ids.length < LEAST);
+    canvas.hidden = !places || whole || (cy.view && cy.view.host.hidden) || (!drawing.map && places.ids.length < LEAST);
     if (canvas.hidden) return;
-    const scale = map.scale = scaleOf(places), context = canvas.getContext("2d");
+    if (map.stale) paintAll(map);
+    const context = canvas.getContext("2d"), scale = map.scale;
+    context.setTransform(1, 0, 0, 1, 0, 0);
+    context.clearRect(0, 0, canvas.width, canvas.height);
+    context.drawImage(map.base, 0, 0);
+    if (!drawing.map) {
+      const seen = cy.extent();
+      context.setTransform(ratio, 0, 0, ratio, 0, 0);
+      context.strokeStyle = colour("accent");
+      context.lineWidth = 2;
+      context.strokeRect(seen.x1 * scale.by + scale.x, seen.y1 * scale.by + scale.y, seen.w * scale.by, seen.h * scale.by);
+    }
+  }
+
+  /* All filters, once for a drawing: while the view moves, this is a picture. */
+  function paintAll(map) {
+    const { drawing, places, ratio } = map, scale = map.scale = scaleOf(places), context = map.base.getContext("2d");
+    map.stale = false;
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
     context.clearRect(0, 0, WIDTH, HEIGHT);
     const box = (i, name) => {
@@ -95,12 +120,6 @@
       else box(i, drawing.map ? (map.near.has(id) ? near : dim) : plain);
     });
     above.forEach(([id, i]) => box(i, id === map.picked || id === drawing.around ? chosen : changed));
-    if (!drawing.map) {
-      const seen = cy.extent();
-      context.strokeStyle = near;
-      context.lineWidth = 2;
-      context.strokeRect(seen.x1 * scale.by + scale.x, seen.y1 * scale.by + scale.y, seen.w * scale.by, seen.h * scale.by);
-    }
   }
 
   function seesAll(cy) {
@@ -113,7 +132,7 @@
     const { cy, drawing, places, scale } = map, frame = map.canvas.getBoundingClientRect();
     const x = (event.clientX - frame.left - scale.x) / scale.by, y = (event.clientY - frame.top - scale.y) / scale.by;
     if (!drawing.map) {
-      window.posetlib.graphs.pan(cy, { x: cy.width() / 2 - x * cy.zoom() - cy.pan().x, y: cy.height() / 2 - y * cy.zoom() - cy.pan().y });
+      window.posetlib.graphs.pan(cy.view || cy, { x: cy.width() / 2 - x * cy.zoom() - cy.pan().x, y: cy.height() / 2 - y * cy.zoom() - cy.pan().y });
       return;
     }
     let best = 0, least = Infinity;
@@ -125,7 +144,9 @@
   }
 
   function restyle(cy) {
-    if (maps.has(cy)) paint(maps.get(cy));
+    if (!maps.has(cy)) return;
+    maps.get(cy).stale = true;
+    paint(maps.get(cy));
   }
 
   window.posetlib = Object.assign(window.posetlib || {}, { minimap: { pick, restyle, show, size: [WIDTH, HEIGHT] } });

@@ -100,6 +100,7 @@
       this.painted = null;
       this.job = null;
       this.share = FIRST;
+      this.beside = window.posetlib.bands.like(this);  // bands, and a small map
       this.observer = new ResizeObserver(() => this.resized());
       this.observer.observe(this.host);
       this.listen();
@@ -131,6 +132,8 @@
       this.box = this.boxOf(Array.from({ length: this.count }, (_, i) => i));
       this.walking = [];
       this.restyle();
+      window.posetlib.bands.show(this.beside, drawing);
+      window.posetlib.minimap.show(this.beside, this.panel, drawing, null);
       if (!this.moved) this.fit();
       this.paint(done);
     }
@@ -180,6 +183,7 @@
       this.look.hues = Array.from({ length: HUES }, (_, i) => colour("hue-" + i));
       this.lineLook = lookOf();
       this.markLook = markColours;
+      window.posetlib.minimap.restyle(this.beside);
       if (this.painted) this.paint();
     }
 
@@ -262,6 +266,7 @@
     pick(number) {
       const place = number === null ? undefined : this.place.get(number);
       this.picked = place === undefined ? null : place;
+      window.posetlib.minimap.pick(this.beside, number);
       this.paintOver();
       return place !== undefined;
     }
@@ -332,6 +337,7 @@
       const transform = `matrix(${scale},0,0,${scale},${this.x0 - at.x * scale},${this.y0 - at.y * scale})`;
       this.front.style.transform = transform;
       this.over.style.transform = transform;
+      this.beside.move();
     }
 
     /* Whether the painting no longer has what is seen now, or not at this zoom. */
@@ -637,7 +643,7 @@
     let found = views.get(panel);
     if (found && found.frame !== frame) { found.observer.disconnect(); views.delete(panel); found = null; }
     if (!found && wanted && frame) { found = new View(panel, frame); views.set(panel, found); }
-    if (found) found.host.hidden = !wanted;
+    if (found) { found.host.hidden = !wanted; found.beside.move(); }
     return wanted ? found : null;
   }
 

@@ -146,9 +146,7 @@ def graph_panel(panel: str, title: str, *, fold: bool = True) -> Component:
         button("full", "Full", "Full screen, or back"),
     ]
     if fold:
-        buttons.insert(
-            0, button("fold", "Fold ▸", "Fold or unfold what is below the chosen filter")
-        )
+        buttons.insert(0, button("fold", "Fold", "Fold or unfold what is below the chosen filter"))
     saving = html.Details(
         [
             html.Summary("Save", title="Save the graph as a picture, or the table as a file"),

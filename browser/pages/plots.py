@@ -29,7 +29,7 @@ def plot(page: str, part: str, title: str) -> Component:
                     "displaylogo": False,
                     "modeBarButtons": [["toImage", "zoom2d", "pan2d", "resetScale2d"]],
                 },
-                style={"height": "20rem"},
+                style={"height": "18rem"},
             ),
         ],
         className="card",

@@ -79,6 +79,33 @@ class TestBands:
             for parent, child in frame.graph.edges:
                 assert places[str(parent)][1] < places[str(child)][1]
 
+    @pytest.mark.parametrize("limits", [LIMITS, Limits(element_nodes=9)], ids=["boxes", "canvas"])
+    def test_what_a_step_removed_is_drawn_and_not_counted(
+        self, library: Library, limits: Limits
+    ) -> None:
+        story = generated(library, 30, operations="10")
+        removals = [i + 1 for i in range(len(story)) if story.trace[i].name == "remove"]
+        gone = 0
+        for step in removals:
+            frame = story.frame("fp", step)
+            gone += len(frame.change.removed)
+            bands = frame_drawing(story, frame, limits)["bands"]
+            assert sum(band["count"] for band in bands) == len(frame.graph.nodes)
+            assert bands[0]["count"] == len(frame.graph.roots)
+        assert gone > 5
+
+    @pytest.mark.parametrize("sideways", [False, True])
+    def test_a_canvas_has_each_filter_in_the_band_of_its_level(
+        self, library: Library, sideways: bool
+    ) -> None:
+        story = generated(library, 150)
+        frame = story.frame("fp", 150)
+        made = frame_drawing(story, frame, Limits(element_nodes=100), sideways=sideways)
+        wide, levels = made["wide"], frame.graph.level_of
+        for number, at in zip(wide["numbers"], wide["x" if sideways else "y"], strict=True):
+            (name,) = (band["name"] for band in made["bands"] if band["from"] < at < band["to"])
+            assert name == (f"level {levels[number]}" if levels[number] else "roots")
+
     def test_a_diff_of_two_tables_in_one_graph_has_no_levels(self) -> None:
         made = drawing(Graph({1: Node(1, "x > 1", ())}, ()), Shown((1,)), palette={})
         assert "bands" not in made
@@ -137,6 +164,20 @@ class TestSettled:
         placed = settled(range(3), [(0, 1), (1, 2), (2, 1)], plan, {i: i for i in range(3)})
         assert overlapping(placed.points()) == []
         assert layers([[1], [2], [1]], [[], [0, 2], [1]])[0] == 0
+
+    @given(graphs(), graphs())
+    def test_a_plan_that_grows_has_a_place_for_each_and_keeps_the_others(
+        self, first: tuple[int, list[tuple[int, int]]], second: tuple[int, list[tuple[int, int]]]
+    ) -> None:
+        plan = arranged(*first, CELL)
+        # Half of the second graph is what the first one had.
+        numbers = [i if i % 2 else 100 + i for i in range(second[0])]
+        grown = settled(numbers, second[1], plan, {i: i for i in range(first[0])}, grows=True)
+        assert overlapping(grown.points()) == []
+        assert (grown.level >= 0).all()
+        for place, (x, level, row) in enumerate(zip(plan.x, plan.level, plan.row, strict=True)):
+            there = (grown.x == x) & (grown.level == level) & (grown.row == row)
+            assert there.sum() == 1, place
 
 
 class TestGuests:
@@ -205,6 +246,16 @@ class TestStability:
             left += len(moved)
             before, roots = made, set(frame.graph.roots)
         assert left > 20
+
+    @pytest.mark.parametrize("structure", STRUCTURE_NAMES)
+    def test_places_stay_when_hundreds_have_come_and_gone(
+        self, library: Library, structure: str
+    ) -> None:
+        """A new plan for the next 400 filters once moved all that the two have in common."""
+        story = generated(library, 150, operations="500", seed="4")
+        assert story.plan(structure, 650) is not story.plan(structure, 651)
+        shares = shares_of(story, structure, range(648, 654))
+        assert max(shares.values()) <= 0.2
 
     @pytest.mark.parametrize("structure", STRUCTURE_NAMES)
     def test_a_filter_by_hand_above_most_roots_has_a_band_above_them(
@@ -336,6 +387,8 @@ class TestNear:
             levels = {each: graph.level_of[each] for each in shown}
             named = {each: f"level {level}" if level else "roots" for each, level in levels.items()}
             assert {int(each): name for each, name in bands_of(made).items()} == named
+            roots = [band for band in made["bands"] if band["name"] == "roots"]
+            assert [band["of"] for band in roots] == [len(graph.roots)]
             assert (
                 len(shown) <= 10
                 or readable(made, (room[0] - 138, room[1]))

@@ -79,6 +79,8 @@ class TestStatistics:
             assert each.steps[-1] == len(told)
             for place in (0, 7, len(each.steps) - 1):
                 frame = told.frame(each.structure, each.steps[place])
+                since = each.steps[place] - each.steps[place - 1] if place else 1
+                made = frame.covering_tests - (each.values["tests"][place - 1] if place else 0)
                 found = {name: values[place] for name, values in each.values.items()}
                 assert found == {
                     "filters": len(frame.graph.nodes),
@@ -86,7 +88,15 @@ class TestStatistics:
                     "edges": len(frame.graph.edges),
                     "levels": frame.graph.levels,
                     "tests": frame.covering_tests,
+                    "tests_of_step": round(made / since, 2),
                 }
+
+    def test_every_step_of_a_short_trace_has_its_own_tests(self) -> None:
+        told = Library(Config()).story({"filters": "40", "operations": "5"})
+        for each in series(told):
+            assert len(each.steps) == len(told) + 1
+            costs = [told.frame(each.structure, step).last_tests for step in each.steps]
+            assert list(each.values["tests_of_step"]) == costs
 
     def test_long_traces_are_sampled_to_both_ends(self) -> None:
         for length in (0, 1, 59, 60, 61, 5_000):

@@ -74,7 +74,9 @@ def test_the_text_of_the_default_filters_is_read(
             assert [each for each in found if each["wide"] > each["box"]] == []
 
 
-@pytest.mark.parametrize("path", [*PANELS, "statistics", "merging", "context", "network", "runs"])
+@pytest.mark.parametrize(
+    "path", [*PANELS, "statistics", "merging", "context", "expressions", "network", "runs"]
+)
 def test_the_bar_is_one_line_on_a_projector(visitor: Visitor, address: str, path: str) -> None:
     with screen(visitor, 1280, 720):
         visitor.open(f"{address}/{path}?from=generate")
