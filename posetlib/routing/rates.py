@@ -56,13 +56,15 @@ class Rate:
 class _Meter:
     """The counter of one node."""
 
-    __slots__ = ("_count", "_history", "_window", "item", "limit", "node")
+    __slots__ = ("_count", "_history", "_window", "changes", "item", "limit", "node")
 
     def __init__(self, node: Node, item: Any, limit: int | None, window: int, history: int) -> None:
         self.node = node
         #: What the node's item asks of a notification: the item without its limit.
         self.item = item
         self.limit = limit
+        #: Whether the node may answer otherwise than it does in the table.
+        self.changes = limit is not None or item is not node.item
         self._window = window
         self._count = 0
         self._history: deque[int] = deque(maxlen=history)
@@ -78,8 +80,9 @@ class _Meter:
         """Go on to a later window; those in between were empty."""
         history = self._history
         history.append(self._count)
-        empty = min(window - self._window - 1, history.maxlen or 0)
-        history.extend([0] * empty)
+        empty = window - self._window - 1
+        if empty:
+            history.extend([0] * min(empty, history.maxlen or 0))
         self._count = 0
         self._window = window
 
@@ -186,6 +189,8 @@ class RateControl(Generic[ItemT]):
         self._matcher: Any = None
         self._has_matcher = table._relation.matcher is not None
         self._visits = 0
+        # How many filters have a limit, or do not match as they stand in the table.
+        self._changed = 0
         # Meters of filters that the last change took out: they return if it is undone.
         self._gone: dict[Node, _Meter] = {}
         # The nodes with a measured node below them, or measured themselves, at a table's version.
@@ -206,6 +211,7 @@ class RateControl(Generic[ItemT]):
         for item in change.removed:
             node = self._nodes.pop(item)
             gone[node] = meter = self._meters.pop(node)
+            self._changed -= meter.changes
             if self._matcher is not None:
                 self._matcher.remove(meter.item, meter)
         self._gone = gone
@@ -222,6 +228,7 @@ class RateControl(Generic[ItemT]):
         for node, meter in made:
             self._nodes[node.item] = node
             self._meters[node] = meter
+            self._changed += meter.changes
             if self._matcher is not None:
                 try:
                     self._matcher.add(meter.item, meter)
@@ -238,8 +245,11 @@ class RateControl(Generic[ItemT]):
 
         A walk as that of ``table.match``, except that every matching filter is visited that is
         measured, whoever is in the answer already. After some walks a matcher finds all that match,
-        if the table's language has one.
+        if the table's language has one. Where no filter has a limit and none is measured, it is
+        ``table.match``.
         """
+        if not self._changed and self._measure == "limited":
+            return self.table.match(notification)
         if self._matcher is not None:
             return self._admitted(self._matcher.match(notification))
         answer = self._walk(notification)

@@ -138,6 +138,19 @@ def test_a_child_goes_on_when_its_parent_has_spent_its_rate() -> None:
     assert [sorted(control.match({"x": x})) for x in (5, 6, 7, 0)] == [["I1"], ["I1"], [], ["I2"]]
 
 
+def test_without_a_limit_the_table_answers_until_one_comes_and_when_it_is_gone() -> None:
+    table, control, _ = made("x > 0", "x > 5")
+    limited = parse_filter("x > 3 and rate <= 1")
+    assert control.match({"x": 9}) == {"I1", "I2"}
+    table.add(limited, "I3")
+    assert [sorted(control.match({"x": 4})) for _ in range(2)] == [["I1", "I3"], ["I1"]]
+    table.remove(limited, "I3")
+    assert control.match({"x": 4}) == {"I1"}
+    # Items whose limit lies elsewhere match as ``split`` says, with or without one.
+    split = pl.RateControl(table, split=lambda item: (parse_filter("x > 7"), None))
+    assert [sorted(split.match({"x": x})) for x in (6, 9)] == [[], ["I1", "I2"]]
+
+
 def test_history_and_average_have_the_empty_windows() -> None:
     _, control, now = made("x > 0 and rate <= 9", history=4)
     limited = parse_filter("x > 0 and rate <= 9")
@@ -273,6 +286,12 @@ FAULTS: dict[str, tuple[object, str, str, Any]] = {
         "pass",
         lambda: test_it_equals_a_simulation_of_each_filter("pf", "limited"),
     ),
+    "a limit that comes is not noticed": (
+        pl.RateControl._enter,
+        "self._changed += meter.changes",
+        "pass",
+        lambda: test_it_equals_a_simulation_of_each_filter("nrf", "limited"),
+    ),
     "a window never ends": (
         rates._Meter.admits,
         "if window > self._window:",
@@ -281,7 +300,7 @@ FAULTS: dict[str, tuple[object, str, str, Any]] = {
     ),
     "empty windows are not in the history": (
         rates._Meter._turn,
-        "history.extend([0] * empty)",
+        "history.extend([0] * min(empty, history.maxlen or 0))",
         "pass",
         test_history_and_average_have_the_empty_windows,
     ),
