@@ -28,17 +28,22 @@ _LONG: Final = 256
 def meeting(filters: Iterable[Filter], f: Filter) -> list[Filter]:
     """Return the filters that may help to cover f; of a table, its roots that may.
 
-    The roots match whatever the other filters of the table match.
+    The roots match whatever the other filters of the table match. TypeError for other items.
     """
-    some: Iterable[Filter]
     if isinstance(filters, Table):
         roots = filters._search.meeting(filters._probe(f), filters._links.top)
-        some = [node.item for node in roots]
-    elif isinstance(filters, list | tuple) and len(filters) >= _LONG:
-        some = _last_list.near(filters, f)
-    else:
-        some = _first_meets(filters, f)
-    return [one for one in some if _may_help(one, f)]
+        return [node.item for node in roots if _may_help(node.item, f)]
+    listed = filters if isinstance(filters, list | tuple) else list(filters)
+    try:
+        some = _last_list.near(listed, f) if len(listed) >= _LONG else _first_meets(listed, f)
+        return [one for one in some if _may_help(one, f)]
+    except AttributeError:
+        for one in listed:
+            if not isinstance(one, Filter):
+                raise TypeError(
+                    f"a filter is covered by filters, not {type(one).__name__}"
+                ) from None
+        raise
 
 
 def _may_help(one: Filter, f: Filter) -> bool:

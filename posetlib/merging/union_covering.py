@@ -64,6 +64,8 @@ def union_covers(filters: Iterable[Filter], f: Filter, *, limit: int = DEFAULT_L
         raise TypeError(f"a filter is covered by filters, not {type(f).__name__}")
     if limit < 1:
         raise ValueError(f"limit is at least 1, not {limit!r}")
+    if isinstance(filters, Filter):
+        raise TypeError("give a list of filters, or a table; two filters compare with covers()")
     found = meeting(filters, f)
     for one in found:
         if one.covers(f):

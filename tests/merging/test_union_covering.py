@@ -250,6 +250,11 @@ def test_a_table_is_asked_by_its_roots() -> None:
 def test_what_is_no_filter_is_refused() -> None:
     with pytest.raises(TypeError, match="covered by filters"):
         pl.union_covers([], "x > 3")  # type: ignore[arg-type]
+    for some in (["x > 3"], ["x > 3"] * 300, iter(["x > 3"])):
+        with pytest.raises(TypeError, match="covered by filters, not str"):
+            pl.union_covers(some, pl.parse_filter("x > 4"))  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="a list of filters, or a table"):
+        pl.union_covers(pl.parse_filter("x > 3"), pl.parse_filter("x > 4"))  # type: ignore[arg-type]
 
 
 def long_list() -> list[pl.Filter]:
