@@ -196,9 +196,8 @@ def _nothing_merges() -> Component:
 def _loss(merged: Merged, group: Group) -> list[Component]:
     if group.loss == 0:
         return [
-            html.P(
-                html.Span("✓ loses nothing: it matches what its components match", className="chip")
-            )
+            html.P(html.Span("✓ loses nothing", className="chip")),
+            html.P("It matches what its components match, and nothing else."),
         ]
     made: list[Component] = [
         html.P([html.Strong("Estimated loss "), html.Span(percent(group.loss))])
