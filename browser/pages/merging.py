@@ -144,7 +144,10 @@ def detail_card(story: Story, merged: Merged, chosen: int | None, limit: int) ->
     item = None if chosen is None else merged.filters.get(chosen)
     if chosen is None or item is None:
         hint = "Click a rectangle or a filter, before or after, for what it is made or part of."
-        return [html.P(hint, className="muted")]
+        told: list[Component] = [html.P(hint, className="muted")]
+        if len(merged.roots) > 1 and not any(group.is_merger for group in merged.groups):
+            told.append(_nothing_merges())
+        return told
     made: list[Component] = [parts.told_filter(chosen, str(item))]
     group = merged.group_of(chosen)
     if group is None:
@@ -180,12 +183,21 @@ def detail_card(story: Story, merged: Merged, chosen: int | None, limit: int) ->
     return made
 
 
+def _nothing_merges() -> Component:
+    """Return what it takes for roots to be merged, and a link to some that are."""
+    why = (
+        "No two of these roots merge. Perfectly, they must differ in one attribute alone; "
+        "imperfectly, the loss must be small enough. "
+    )
+    address = to_query({"from": "example", "example": "merging"})
+    return html.P([why, html.A("An example with mergers", href=address)])
+
+
 def _loss(merged: Merged, group: Group) -> list[Component]:
     if group.loss == 0:
         return [
-            html.P(
-                html.Span("✓ loses nothing: it matches what its components match", className="chip")
-            )
+            html.P(html.Span("✓ loses nothing", className="chip")),
+            html.P("It matches what its components match, and nothing else."),
         ]
     made: list[Component] = [
         html.P([html.Strong("Estimated loss "), html.Span(percent(group.loss))])

@@ -301,6 +301,23 @@ class BitmapMatcher(Matcher[Filter]):
         self._test_doubts(slots, blocked & ~refused, notification, answer, more)
         return answer.union(more) if more else answer
 
+    def match_pairs(self, notification: Notification) -> list[Hashable]:
+        """Return the interface of each matching pair; no set is made if none has many filters."""
+        slots = self._ready()
+        if self._wide is not None or slots.groups:
+            return list(self.match(notification))
+        rows = self._rows(notification)
+        blocked: Words = reduce(or_, [table[2 * row + DOUBTED] for table, row in rows])
+        refused: Words = reduce(or_, [table[2 * row + REFUSED] for table, row in rows])
+        found: list[Hashable] = slots.interfaces[np.flatnonzero(unpacked(~blocked))].tolist()
+        in_doubt = np.flatnonzero(unpacked(blocked & ~refused))
+        found += [
+            slots.interfaces[slot]
+            for slot in in_doubt.tolist()
+            if self._matches(slots, slot, notification)
+        ]
+        return found
+
     def _rows(self, notification: Notification) -> list[tuple[Words, int]]:
         """Return the table and the row of each attribute, and of the free slots if need be."""
         rows = []

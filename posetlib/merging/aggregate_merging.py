@@ -83,11 +83,19 @@ class AggregateMerger:
             if len(group.components) > 1
         ]
         found = {}
+        done: set[Filter] = set()
         for item, wanted in sent.items():
             to = wanted
             for merger, its in mergers:
-                if not to.isdisjoint(its) and merger != item and merger.covers(item):
+                # Of two that cover each other and are not equal, the first in order is sent.
+                if (
+                    not to.isdisjoint(its)
+                    and merger != item
+                    and merger.covers(item)
+                    and (merger in done or not item.covers(merger))
+                ):
                     to -= its
+            done.add(item)
             if to:
                 found[item] = to
         return found

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from operator import is_
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -28,17 +27,22 @@ _LONG: Final = 256
 def meeting(filters: Iterable[Filter], f: Filter) -> list[Filter]:
     """Return the filters that may help to cover f; of a table, its roots that may.
 
-    The roots match whatever the other filters of the table match.
+    The roots match whatever the other filters of the table match. TypeError for other items.
     """
-    some: Iterable[Filter]
     if isinstance(filters, Table):
         roots = filters._search.meeting(filters._probe(f), filters._links.top)
-        some = [node.item for node in roots]
-    elif isinstance(filters, list | tuple) and len(filters) >= _LONG:
-        some = _last_list.near(filters, f)
-    else:
-        some = _first_meets(filters, f)
-    return [one for one in some if _may_help(one, f)]
+        return [node.item for node in roots if _may_help(node.item, f)]
+    listed = filters if isinstance(filters, list | tuple) else list(filters)
+    try:
+        some = _last_list.near(listed, f) if len(listed) >= _LONG else _first_meets(listed, f)
+        return [one for one in some if _may_help(one, f)]
+    except AttributeError:
+        for one in listed:
+            if not isinstance(one, Filter):
+                raise TypeError(
+                    f"a filter is covered by filters, not {type(one).__name__}"
+                ) from None
+        raise
 
 
 def _may_help(one: Filter, f: Filter) -> bool:
@@ -75,7 +79,7 @@ class _Group(NamedTuple):
 class _LastList:
     """The long list that was asked last: when it is asked again, its columns are made.
 
-    It is the same list as long as it has the same filters, which never change. One list is kept
+    It is the same list as long as it has equal filters, which never change. One list is kept
     alive by this, and no more.
     """
 
@@ -85,7 +89,7 @@ class _LastList:
     def near(self, filters: Sequence[Filter], f: Filter) -> Iterable[Filter]:
         """Return the filters of a list that may help, as far as ends of numbers tell."""
         kept, groups = self._known
-        if len(kept) != len(filters) or not all(map(is_, kept, filters)):
+        if not _is_same(kept, filters):
             self._known = (filters[:], None)
             return _first_meets(filters, f)
         if groups is None:
@@ -99,6 +103,14 @@ class _LastList:
 
 
 _last_list: Final = _LastList()
+
+
+def _is_same(kept: Sequence[Filter], filters: Sequence[Filter]) -> bool:
+    """Return whether a list has the filters that it had: a few nanoseconds for each.
+
+    Python compares sequences object by object, and asks only objects that are not the same one.
+    """
+    return kept == filters
 
 
 def _grouped(filters: Iterable[Filter]) -> list[_Group]:

@@ -62,6 +62,8 @@ class RootMerger:
         subsume: bool = False,
         lazy: int | None = None,
     ) -> None:
+        if not isinstance(table, Table):
+            raise TypeError(f"a merger follows a table, not {type(table).__name__}")
         self._table = table
         self._set = MergedSet(
             perfect=perfect, domains=domains, max_loss=max_loss, choice=choice, lazy=lazy
@@ -88,6 +90,9 @@ class RootMerger:
             self._update(joined, left)
 
     def _update(self, joined: Iterable[Filter], left: Iterable[Filter]) -> None:
+        for item in joined:
+            if not isinstance(item, Filter):
+                raise TypeError(f"filters are merged, not {type(item).__name__}")
         self._pass_on(*self._set.update(joined, left))
 
     def _pass_on(self, added: list[Filter], gone: list[Filter]) -> None:

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from itertools import chain
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
+from posetlib.constraints.base import Constraint
 from posetlib.filters.filter import Filter
 from posetlib.merging.cells import Cell, cells_of
 from posetlib.merging.meeting import meeting
@@ -21,6 +21,8 @@ __all__ = ["DEFAULT_LIMIT", "UnionCover", "union_covers"]
 
 #: Boxes that are looked at before the question is given up.
 DEFAULT_LIMIT: Final = 200_000
+#: Cells of the first attributes: the last one, and those before it; None if there are none.
+_Chosen: TypeAlias = "tuple[Cell, _Chosen] | None"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +64,8 @@ def union_covers(filters: Iterable[Filter], f: Filter, *, limit: int = DEFAULT_L
         raise TypeError(f"a filter is covered by filters, not {type(f).__name__}")
     if limit < 1:
         raise ValueError(f"limit is at least 1, not {limit!r}")
+    if isinstance(filters, Filter):
+        raise TypeError("give a list of filters, or a table; two filters compare with covers()")
     found = meeting(filters, f)
     for one in found:
         if one.covers(f):
@@ -77,16 +81,19 @@ class _Search:
         self._f = f
         self._left = limit
         self._used = 0
-        self._witness: tuple[Cell, ...] | None = None
-        self._seen: set[tuple[int, int]] = set()
+        # The cells of a box that nobody accepts, as far as attributes were looked at.
+        self._witness: _Chosen = None
 
     def run(self) -> UnionCover:
         f, count = self._f, len(self._filters)
         everyone = (1 << count) - 1
+        asking: dict[str, list[tuple[int, Constraint]]] = {name: [] for name in f.attributes}
+        for i, one in enumerate(self._filters):
+            for name, each in zip(one.attributes, one.terms, strict=True):
+                asking[name].append((1 << i, each))
         divided = []
         for name, own in zip(f.attributes, f.terms, strict=True):
-            named = [(1 << i, one.get(name)) for i, one in enumerate(self._filters)]
-            others = [(bit, each) for bit, each in named if each is not None]
+            others = asking[name]
             free = everyone & ~sum(bit for bit, _ in others)
             found = cells_of(own, others, free)
             if found.exhausted:
@@ -105,7 +112,7 @@ class _Search:
                 sure &= cell.accepting
             self._sure[at] = sure
         try:
-            covered = self._covers(0, everyone, ())
+            covered = self._covers_all(everyone)
         except _LimitReachedError:
             return UnionCover(False, exhausted=True)
         if covered:
@@ -113,45 +120,59 @@ class _Search:
             return UnionCover(True, tuple(used))
         return UnionCover(False, witness=self._example())
 
-    def _covers(self, at: int, alive: int, chosen: tuple[Cell, ...]) -> bool:
-        """Return whether the filters that are alive cover all boxes of the cells chosen so far."""
-        sure = alive & self._sure[at]
-        if sure:
-            if not sure & self._used:
-                self._used |= sure & -sure
-            return True
-        if not alive or at == len(self._cells):
-            self._witness = chosen
-            return False
-        if (at, alive) in self._seen:
-            return True
-        cells = self._cells[at]
-        self._left -= len(cells)
-        if self._left < 0:
-            raise _LimitReachedError
-        if at == len(self._cells) - 1:
+    def _covers_all(self, everyone: int) -> bool:
+        """Return whether every box is accepted by a filter; otherwise one is kept as witness.
+
+        A loop, and no recursion: a filter may have more attributes than Python has frames. The
+        first box that nobody accepts ends it, so what was begun once need not be looked at again.
+        """
+        last = len(self._cells) - 1
+        begun: set[tuple[int, int]] = set()
+        # How many attributes have their cells, the filters alive, and the cells, the last first.
+        stack: list[tuple[int, int, _Chosen]] = [(0, everyone, None)]
+        while stack:
+            at, alive, chosen = stack.pop()
+            sure = alive & self._sure[at]
+            if sure:
+                if not sure & self._used:
+                    self._used |= sure & -sure
+                continue
+            if not alive or at > last:
+                self._witness = chosen
+                return False
+            if (at, alive) in begun:
+                continue
+            begun.add((at, alive))
+            cells = self._cells[at]
+            self._left -= len(cells)
+            if self._left < 0:
+                raise _LimitReachedError
+            if at < last:
+                stack.extend(
+                    (at + 1, alive & cell.accepting, (cell, chosen)) for cell in reversed(cells)
+                )
+                continue
             used = self._used
             for cell in cells:
                 accepting = cell.accepting & alive
                 if not accepting:
-                    self._witness = (*chosen, cell)
+                    self._witness = (cell, chosen)
                     return False
                 if not accepting & used:
                     used |= accepting & -accepting
             self._used = used
-        else:
-            for cell in cells:
-                if not self._covers(at + 1, alive & cell.accepting, (*chosen, cell)):
-                    return False
-        self._seen.add((at, alive))
         return True
 
     def _example(self) -> dict[str, Any] | None:
         """Return a notification in the box that nobody accepts, if it is one indeed."""
-        assert self._witness is not None, "a box was found"
-        firsts = [cells[0] for cells in self._cells[len(self._witness) :]]
-        chosen = chain(self._witness, firsts)
-        values = {name: cell.example() for name, cell in zip(self._names, chosen, strict=True)}
+        found: list[Cell] = []
+        chosen = self._witness
+        while chosen is not None:
+            cell, chosen = chosen
+            found.append(cell)
+        found.reverse()
+        found += [cells[0] for cells in self._cells[len(found) :]]
+        values = {name: cell.example() for name, cell in zip(self._names, found, strict=True)}
         if MISSING in values.values():
             return None
         made = {name: values[name] for name in self._f.attributes}

@@ -439,9 +439,12 @@ class CollectionService:
                     note = collection.waiting.popleft()
                     try:
                         collection.notify(note)
-                    except Exception:  # noqa: BLE001 - one client's fault is not the others'
-                        _LOG.exception("note %s of collection %r waits", note.number, name)
+                    except BaseException as error:
                         collection.waiting.appendleft(note)
+                        if not isinstance(error, Exception):
+                            raise  # somebody interrupts the program
+                        # One client's fault is not the others'.
+                        _LOG.exception("note %s of collection %r waits", note.number, name)
                         break
         finally:
             self._telling = False

@@ -10,15 +10,19 @@ from __future__ import annotations
 import math
 import time
 from collections import deque
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Collection, Hashable, Iterable
 from dataclasses import dataclass
 from typing import Any, Final, Generic
 
+import numpy as np
+
+from posetlib.array_types import IntArray, ObjectArray
 from posetlib.constraints.numbers import Numbers
 from posetlib.errors import FilterError, UnknownEntryError
 from posetlib.filters.filter import Filter
 from posetlib.graph.change import Change
 from posetlib.graph.nodes import Node
+from posetlib.routing.window_counts import WindowCounts
 from posetlib.tables.item_type import ItemT
 from posetlib.tables.table import Table
 
@@ -29,6 +33,8 @@ _MEASURES: Final = ("limited", "roots", "all")
 # A matcher is made when walks have visited this many times the filters of the table: about as long
 # as it takes to make one.
 _VISITS_PER_FILTER: Final = 8
+# More than is ever counted.
+_NO_LIMIT: Final = 1 << 62
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,40 +60,18 @@ class Rate:
 
 
 class _Meter:
-    """The counter of one node."""
+    """What is known of one node: its limit, and the number of its counter."""
 
-    __slots__ = ("_count", "_history", "_window", "item", "limit", "node")
+    __slots__ = ("changes", "item", "limit", "node", "number")
 
-    def __init__(self, node: Node, item: Any, limit: int | None, window: int, history: int) -> None:
+    def __init__(self, node: Node, item: Any, limit: int | None, number: int) -> None:
         self.node = node
         #: What the node's item asks of a notification: the item without its limit.
         self.item = item
         self.limit = limit
-        self._window = window
-        self._count = 0
-        self._history: deque[int] = deque(maxlen=history)
-
-    def admits(self, window: int) -> bool:
-        """Count a notification; return whether it is within the limit."""
-        if window > self._window:
-            self._turn(window)
-        self._count += 1
-        return self.limit is None or self._count <= self.limit
-
-    def _turn(self, window: int) -> None:
-        """Go on to a later window; those in between were empty."""
-        history = self._history
-        history.append(self._count)
-        empty = min(window - self._window - 1, history.maxlen or 0)
-        history.extend([0] * empty)
-        self._count = 0
-        self._window = window
-
-    def rate(self, window: int) -> Rate:
-        """Return what was counted up to a window."""
-        if window > self._window:
-            self._turn(window)
-        return Rate(self.limit, self._count, tuple(self._history))
+        self.number = number
+        #: Whether the node may answer otherwise than it does in the table.
+        self.changes = limit is not None or item is not node.item
 
 
 def split_limit(item: Filter, attribute: str = "rate") -> tuple[Filter, int | None]:
@@ -172,7 +156,6 @@ class RateControl(Generic[ItemT]):
             raise TypeError("the table was given covers= without matches=, so it cannot match")
         self.table = table
         self.window = window
-        self._history = history
         self._measure = measure
         self._clock = clock
         self._split: Callable[[Any], tuple[Any, int | None]] = split or (
@@ -181,11 +164,21 @@ class RateControl(Generic[ItemT]):
         self._matches: Callable[[Any, Any], bool] = table._relation.matches
         self._nodes: dict[Any, Node] = {}
         self._meters: dict[Node, _Meter] = {}
-        # Finds the meters of all filters that match; None until walks have cost as much, and for
+        self._counts = WindowCounts(int(clock() // window), history)
+        # By the number of a counter: its limit, how much a match counts (0 if its filter is not
+        # measured), and the interfaces of its node.
+        self._limits: IntArray = np.full(len(self._counts), _NO_LIMIT, dtype=np.int64)
+        self._weights: IntArray = np.zeros(len(self._counts), dtype=np.int64)
+        self._holders: ObjectArray = np.empty(len(self._counts), dtype=object)
+        # The version of the table whose roots are weighed.
+        self._weighed_at = -1
+        # Finds the numbers of all filters that match; None until walks have cost as much, and for
         # good if the table's language has none, or has items that it does not take.
         self._matcher: Any = None
         self._has_matcher = table._relation.matcher is not None
         self._visits = 0
+        # How many filters have a limit, or do not match as they stand in the table.
+        self._changed = 0
         # Meters of filters that the last change took out: they return if it is undone.
         self._gone: dict[Node, _Meter] = {}
         # The nodes with a measured node below them, or measured themselves, at a table's version.
@@ -206,30 +199,52 @@ class RateControl(Generic[ItemT]):
         for item in change.removed:
             node = self._nodes.pop(item)
             gone[node] = meter = self._meters.pop(node)
+            self._changed -= meter.changes
             if self._matcher is not None:
-                self._matcher.remove(meter.item, meter)
+                self._matcher.discard(meter.item, meter.number)
+        for node, meter in self._gone.items():
+            if node not in self._meters:
+                self._counts.release(meter.number)
         self._gone = gone
 
     def _enter(self, items: Iterable[Any]) -> None:
-        now = self._now()
+        self._turn()
         made = []
         for item in items:
             node = self.table._links.find(item)
             if node is None:  # pragma: no cover - the table has just said that it is there
                 raise UnknownEntryError(f"{item} is not in the table")
-            meter = self._gone.get(node)
-            made.append((node, meter or _Meter(node, *self._split(item), now, self._history)))
-        for node, meter in made:
+            made.append((node, self._gone.get(node) or self._split(item)))
+        for node, known in made:
+            if isinstance(known, _Meter):
+                meter = known
+            else:
+                meter = _Meter(node, *known, self._counts.new())
+                self._prepare(meter)
             self._nodes[node.item] = node
             self._meters[node] = meter
+            self._changed += meter.changes
             if self._matcher is not None:
                 try:
-                    self._matcher.add(meter.item, meter)
+                    self._matcher.add(meter.item, meter.number)
                 except TypeError:
                     self._matcher, self._has_matcher = None, False
 
-    def _now(self) -> int:
-        return int(self._clock() // self.window)
+    def _prepare(self, meter: _Meter) -> None:
+        """Write down what there is to know of a new counter."""
+        more = len(self._counts) - len(self._limits)
+        if more:
+            self._limits = np.concatenate([self._limits, np.full(more, _NO_LIMIT)])
+            self._weights = np.concatenate([self._weights, np.zeros(more, dtype=np.int64)])
+            self._holders = np.concatenate([self._holders, np.empty(more, dtype=object)])
+        number, limit = meter.number, meter.limit
+        self._limits[number] = _NO_LIMIT if limit is None else min(limit, _NO_LIMIT - 1)
+        self._weights[number] = limit is not None or self._measure == "all"
+        self._holders[number] = meter.node.interfaces
+
+    def _turn(self) -> None:
+        """Go on to the window of the clock; one that goes back stays in its window."""
+        self._counts.turn(int(self._clock() // self.window))
 
     # -- matching ----------------------------------------------------------------------------------
 
@@ -238,30 +253,45 @@ class RateControl(Generic[ItemT]):
 
         A walk as that of ``table.match``, except that every matching filter is visited that is
         measured, whoever is in the answer already. After some walks a matcher finds all that match,
-        if the table's language has one.
+        if the table's language has one. Where no filter has a limit and none is measured, it is
+        ``table.match``.
         """
+        if not self._changed and self._measure == "limited":
+            return self.table.match(notification)
         if self._matcher is not None:
-            return self._admitted(self._matcher.match(notification))
+            # A matcher of somebody's own has what tables ask of it, and that is ``match``.
+            find = getattr(self._matcher, "match_pairs", self._matcher.match)
+            return self._admitted(find(notification))
         answer = self._walk(notification)
         if self._has_matcher and self._visits > _VISITS_PER_FILTER * len(self._meters):
             make: Any = self.table._relation.matcher
             try:
-                self._matcher = make([(meter.item, meter) for meter in self._meters.values()])
+                self._matcher = make(
+                    [(meter.item, meter.number) for meter in self._meters.values()]
+                )
             except TypeError:
                 self._has_matcher = False
         return answer
 
-    def _admitted(self, matching: Iterable[Any]) -> frozenset[Hashable]:
-        """Return the interfaces of those of the filters that are within their limits."""
-        by_all, roots_too = self._measure == "all", self._measure == "roots"
-        now, top = self._now(), self.table._links.top
-        answer: set[Hashable] = set()
-        for meter in matching:
-            node = meter.node
-            measured = meter.limit is not None or by_all or (roots_too and node.parents[0] is top)
-            if not measured or meter.admits(now):
-                answer.update(node.interfaces)
-        return frozenset(answer)
+    def _admitted(self, matching: Collection[int]) -> frozenset[Hashable]:
+        """Count for these filters; return the interfaces of those that are within their limits."""
+        if not matching:
+            return frozenset()
+        self._turn()
+        if self._measure == "roots":
+            self._weigh_roots()
+        numbers = np.fromiter(matching, dtype=np.int64, count=len(matching))
+        good = self._counts.add(numbers, self._weights[numbers]) <= self._limits[numbers]
+        return frozenset().union(*self._holders[numbers[good]].tolist())
+
+    def _weigh_roots(self) -> None:
+        """Let the roots count, and those with a limit, and nobody else; O(roots) after a change."""
+        version = self.table._version
+        if self._weighed_at != version:
+            self._weights = (self._limits < _NO_LIMIT).astype(np.int64)
+            roots = self.table._links.top.children
+            self._weights[[self._meters[node].number for node in roots]] = 1
+            self._weighed_at = version
 
     def _walk(self, notification: Any) -> frozenset[Hashable]:
         table = self.table
@@ -269,7 +299,8 @@ class RateControl(Generic[ItemT]):
         meters, leading, matches = self._meters, self._leading_nodes(), self._matches
         part = table._relation.part_of_notification(notification)
         by_all, roots_too = self._measure == "all", self._measure == "roots"
-        now = self._now()
+        self._turn()
+        add_one = self._counts.add_one
         everyone = len(links.holders)
         top = links.top
         answer: set[Hashable] = set()
@@ -291,7 +322,9 @@ class RateControl(Generic[ItemT]):
                 tests += 1
                 if not matches(meter.item, notification):
                     continue
-                if not measured or meter.admits(now):
+                limit = meter.limit
+                count = add_one(meter.number) if measured else 0
+                if limit is None or count <= limit:
                     answer.update(node.interfaces)
                     if index is not None:
                         bits |= index.bits(node.interfaces)
@@ -331,11 +364,16 @@ class RateControl(Generic[ItemT]):
 
     def rate(self, item: ItemT) -> Rate:
         """Return the rate of a filter; UnknownEntryError if it is not in the table."""
-        return self._meters[self.table._node(item)].rate(self._now())
+        meter = self._meters[self.table._node(item)]
+        self._turn()
+        return self._rate(meter)
 
     def rates(self) -> dict[ItemT, Rate]:
         """Return the rates of all filters, in order of insertion."""
-        now = self._now()
+        self._turn()
         return {
-            node.item: self._meters[node].rate(now) for node in self.table._links.nodes.values()
+            node.item: self._rate(self._meters[node]) for node in self.table._links.nodes.values()
         }
+
+    def _rate(self, meter: _Meter) -> Rate:
+        return Rate(meter.limit, *self._counts.read(meter.number))

@@ -316,6 +316,14 @@ class TestTheCards:
         assert "not there now" in texts(page.detail_card(story, example(11), 2, 9))
         assert "Click" in texts(page.detail_card(story, merged, 999, 9))
 
+    def test_where_nothing_merges_an_example_is_named(self) -> None:
+        apart = generated(filters=24, seed=7)
+        nothing = Follower(apart, Merging()).at(24)
+        assert "No two of these roots merge" in texts(page.detail_card(apart, nothing, None, 9))
+        first = Follower(apart, Merging()).at(1)
+        for merged in (first, example(10)):
+            assert "No two" not in texts(page.detail_card(apart, merged, None, 9))
+
     def test_lists(self) -> None:
         merged = example(10)
         rows = page.sent_list(merged, 6, 2)

@@ -57,6 +57,7 @@ def _drive(name: str, seed: int, steps: int) -> None:
         if step % 2:
             assert matcher.match_many(batch) == wanted
         assert [matcher.match(notification) for notification in batch] == wanted
+        assert [frozenset(matcher.match_pairs(notification)) for notification in batch] == wanted
         assert matcher.match_many(batch) == wanted
         assert set(matcher.entries()) == set(model)
 

@@ -132,3 +132,21 @@ def test_bad_options_are_refused_before_the_first_filter() -> None:
     for make in (LocalMerger, AggregateMerger):
         with pytest.raises(ValueError, match="choice is"):
             make(choice="any")
+
+
+def test_of_two_mergers_that_cover_each_other_one_is_sent() -> None:
+    """Two hierarchies make filters that are equivalent and not equal: neither replaces both."""
+    down = pl.TypeHierarchy({"B": ["A"], "C": ["B"]})
+    up = pl.TypeHierarchy({"C": ["A"], "B": ["C"]})
+    aggregate = AggregateMerger()
+    aggregate.update(
+        {
+            pl.parse_filter(f"type isa {name} and x in [{low}, {low + 1}]", types=types): to
+            for name, types, to in (("B", down, {"N1", "N2"}), ("C", up, {"N2", "N3"}))
+            for low in (0, 1)
+        }
+    )
+    assert {str(one): set(to) for one, to in aggregate.entries().items()} == {
+        "type isa B and x in [0, 2]": {"N1", "N2"},
+        "type isa C and x in [0, 2]": {"N3"},
+    }

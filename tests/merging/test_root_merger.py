@@ -393,3 +393,13 @@ def test_what_is_not_there_is_not_asked_about() -> None:
         merger.merger_of(pl.parse_filter("x > 4"))
     with pytest.raises(TypeError, match="filters are merged, not str"):
         pl.merge_all(["x > 3"])  # type: ignore[list-item]
+
+
+def test_what_is_no_table_of_filters_is_refused_and_the_table_stays() -> None:
+    with pytest.raises(TypeError, match="follows a table, not list"):
+        pl.RootMerger([pl.parse_filter("x > 3")])  # type: ignore[arg-type]
+    table: Any = pl.FiltersPoset(relation=pl.EXPRESSIONS)
+    pl.RootMerger(table)
+    with pytest.raises(TypeError, match="filters are merged, not Expression"):
+        table.add(pl.parse_expression("x = 1 or y = 2"), "I1")
+    assert len(table) == 0

@@ -250,6 +250,11 @@ def test_a_table_is_asked_by_its_roots() -> None:
 def test_what_is_no_filter_is_refused() -> None:
     with pytest.raises(TypeError, match="covered by filters"):
         pl.union_covers([], "x > 3")  # type: ignore[arg-type]
+    for some in (["x > 3"], ["x > 3"] * 300, iter(["x > 3"])):
+        with pytest.raises(TypeError, match="covered by filters, not str"):
+            pl.union_covers(some, pl.parse_filter("x > 4"))  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="a list of filters, or a table"):
+        pl.union_covers(pl.parse_filter("x > 3"), pl.parse_filter("x > 4"))  # type: ignore[arg-type]
 
 
 def long_list() -> list[pl.Filter]:
@@ -292,3 +297,16 @@ def test_a_long_list_with_ends_that_no_float_holds() -> None:
     third = pl.Filter({"x": Numbers.interval(Fraction(1, 3), Fraction(2, 3))})
     tenth = pl.Filter({"x": Numbers.interval(Fraction(2, 3), Fraction(2, 3))})
     assert [bool(pl.union_covers([*some, third], tenth)) for _ in range(3)] == [True] * 3
+
+
+def test_more_attributes_than_python_has_frames() -> None:
+    names = [f"a{i}" for i in range(1200)]
+    whole, low = (
+        pl.Filter({name: Numbers.interval(0, high) for name in names}) for high in (10, 5)
+    )
+    high = [pl.Filter({name: Numbers.interval(5, 10)}) for name in names]
+    assert len(pl.union_covers([*high, low], whole).coverers) == len(names) + 1
+    without = pl.union_covers([*high[:-1], low], whole)
+    assert not without
+    assert without.witness is not None
+    assert whole.matches(without.witness)

@@ -282,6 +282,23 @@ def test_a_client_that_fails_is_told_again_and_does_not_hold_up_the_others(
     assert heard == [("second", 1), ("first", 1), ("first", 2), ("second", 2)]
 
 
+def test_a_note_waits_when_the_program_is_interrupted(service: pl.CollectionService) -> None:
+    heard: list[int] = []
+
+    def notify(note: pl.CollectionNote) -> None:
+        if not heard:
+            heard.append(0)
+            raise KeyboardInterrupt
+        heard.append(note.number)
+
+    service.open_collection("low", "amy", notify=notify)
+    service.add_query("low", parse_filter("x < 5"), "amy")
+    with pytest.raises(KeyboardInterrupt):
+        service.add_profile(pl.Description("a"), parse_filter("x = 1"), "bob")
+    service.add_profile(pl.Description("b"), parse_filter("x = 2"), "bob")
+    assert heard == [0, 1, 2]
+
+
 def test_a_client_may_change_something_while_it_is_told(service: pl.CollectionService) -> None:
     heard = []
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from ipaddress import ip_address, ip_network
 from itertools import product
 from typing import Any
 
@@ -10,7 +11,9 @@ import pytest
 
 import posetlib as pl
 from posetlib.filters import Filter, merge, parse_filter
+from posetlib.orders.ip_networks import IP_NETWORKS
 from posetlib.routing import rates, split_limit
+from posetlib.routing.window_counts import WindowCounts
 from tests.planting import plant
 from tests.tables.kinds import KINDS
 
@@ -138,6 +141,36 @@ def test_a_child_goes_on_when_its_parent_has_spent_its_rate() -> None:
     assert [sorted(control.match({"x": x})) for x in (5, 6, 7, 0)] == [["I1"], ["I1"], [], ["I2"]]
 
 
+def test_without_a_limit_the_table_answers_until_one_comes_and_when_it_is_gone() -> None:
+    table, control, _ = made("x > 0", "x > 5")
+    limited = parse_filter("x > 3 and rate <= 1")
+    assert control.match({"x": 9}) == {"I1", "I2"}
+    table.add(limited, "I3")
+    assert [sorted(control.match({"x": 4})) for _ in range(2)] == [["I1", "I3"], ["I1"]]
+    table.remove(limited, "I3")
+    assert control.match({"x": 4}) == {"I1"}
+    # Items whose limit lies elsewhere match as ``split`` says, with or without one.
+    split = pl.RateControl(table, split=lambda item: (parse_filter("x > 7"), None))
+    assert [sorted(split.match({"x": x})) for x in (6, 9)] == [[], ["I1", "I2"]]
+
+
+def test_a_filter_that_comes_again_begins_at_zero() -> None:
+    table, control, _ = made("x > 0")
+    limited = parse_filter("x > 3 and rate <= 2")
+    numbers = len(control._counts)
+    for _ in range(5 * numbers):
+        table.add(limited, "I2")
+        found = [sorted(control.match({"x": 4})) for _ in range(3)]
+        assert found == [["I1", "I2"], ["I1", "I2"], ["I1"]]
+        table.remove(limited, "I2")
+    assert len(control._counts) == numbers, "numbers are used again"
+    others = [parse_filter(f"x > {i} and rate <= 1") for i in range(3, 3 + 2 * numbers)]
+    for i, each in enumerate(others):
+        table.add(each, f"J{i}")
+    assert len(control.match({"x": 10**6})) == 1 + len(others)
+    assert control.match({"x": 10**6}) == {"I1"}
+
+
 def test_history_and_average_have_the_empty_windows() -> None:
     _, control, now = made("x > 0 and rate <= 9", history=4)
     limited = parse_filter("x > 0 and rate <= 9")
@@ -226,6 +259,22 @@ def test_other_items_bring_their_limits() -> None:
     table.add((frozenset("c"), 1), "I2")
 
 
+def test_a_matcher_has_to_do_no_more_than_tables_ask() -> None:
+    """That of IP networks has neither ``remove`` nor ``match_pairs``."""
+    table: Any = pl.PosetForest(relation=IP_NETWORKS)
+    wide, narrow = ip_network("10.0.0.0/8"), ip_network("10.1.0.0/16")
+    control: Any = pl.RateControl(table, split=lambda item: (item, 25), clock=lambda: 0.0)
+    table.add(wide, "I1")
+    for _ in range(24):
+        assert control.match(ip_address("10.1.2.3")) == {"I1"}
+    assert control._matcher is not None
+    table.add(narrow, "I2")
+    found = [sorted(control.match(ip_address("10.1.2.3"))) for _ in range(2)]
+    assert found == [["I1", "I2"], ["I2"]]
+    table.remove(narrow, "I2")
+    assert control.match(ip_address("10.1.2.3")) == frozenset()
+
+
 def test_wrong_options_are_refused() -> None:
     table = pl.PosetForest()
     for options, words in (
@@ -245,8 +294,8 @@ def test_wrong_options_are_refused() -> None:
 FAULTS: dict[str, tuple[object, str, str, Any]] = {
     "the walk ends at a filter over its limit, as in the thesis": (
         pl.RateControl._walk,
-        "if not measured or meter.admits(now):",
-        "if measured and not meter.admits(now): continue\n            if True:",
+        "if limit is None or count <= limit:",
+        "if limit is not None and count > limit: continue\n            if True:",
         test_a_child_goes_on_when_its_parent_has_spent_its_rate,
     ),
     "a filter whose interfaces are in the answer is not counted": (
@@ -263,26 +312,38 @@ FAULTS: dict[str, tuple[object, str, str, Any]] = {
     ),
     "a matcher lets everything through": (
         pl.RateControl._admitted,
-        "if not measured or meter.admits(now):",
-        "if not measured or meter.admits(now) or True:",
+        "<= self._limits[numbers]",
+        "<= _NO_LIMIT",
         lambda: test_it_equals_a_simulation_of_each_filter("pf", "limited"),
     ),
     "the matcher is not told of what leaves": (
         pl.RateControl._follow,
-        "self._matcher.remove(meter.item, meter)",
+        "self._matcher.discard(meter.item, meter.number)",
         "pass",
         lambda: test_it_equals_a_simulation_of_each_filter("pf", "limited"),
     ),
+    "a limit that comes is not noticed": (
+        pl.RateControl._enter,
+        "self._changed += meter.changes",
+        "pass",
+        lambda: test_it_equals_a_simulation_of_each_filter("nrf", "limited"),
+    ),
     "a window never ends": (
-        rates._Meter.admits,
-        "if window > self._window:",
+        WindowCounts.turn,
+        "if window > self.window:",
         "if False:",
         lambda: test_it_equals_a_simulation_of_each_filter("fp", "all"),
     ),
-    "empty windows are not in the history": (
-        rates._Meter._turn,
-        "history.extend([0] * empty)",
+    "a new filter goes on with the counts of one that is gone": (
+        WindowCounts.new,
+        "self._counts[:, number] = 0",
         "pass",
+        test_a_filter_that_comes_again_begins_at_zero,
+    ),
+    "empty windows are not in the history": (
+        WindowCounts.turn,
+        "range(max(self.window + 1, window - rows + 1), window + 1)",
+        "(window,)",
         test_history_and_average_have_the_empty_windows,
     ),
 }
