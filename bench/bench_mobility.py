@@ -1,8 +1,8 @@
 """Clients that move: messages and simulated latency of each protocol, and the simulator's speed.
 
 Trees of a hundred brokers: points on a plane, joined more often the nearer they are, and of that
-the breadth-first tree from a random broker, as in [T 5.8]. Delays follow distance, up to 25.7 ms
-across the plane, and a broker takes 2 ms for a message. Fifty subscribers with one filter, one
+the breadth-first tree from a random broker, as in [T 5.8]. Delays follow distance, with 25.7 ms
+for the longest way through the tree, and a broker takes 2 ms for a message. Fifty subscribers with one filter, one
 publisher; clients move one at a time, to a leaf (*edge*) or to any broker (*all*). Messages and
 latencies are counts of the simulation, the same on every machine.
 """
