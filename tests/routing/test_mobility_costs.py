@@ -178,7 +178,8 @@ class TestBounds:
             hops = sent["relocate"] + (sent["ready"] if publisher else 0)
             assert max(0, hops - ways) <= bounds.upper
             lowest.add(hops == bounds.lower)
-        assert True in lowest
+        # Nobody else announces what a publisher does, so that is never covered here.
+        assert (True in lowest) is not publisher
 
     def test_flooding_meets_a_broker_once(self) -> None:
         for seed in range(20):
