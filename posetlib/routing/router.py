@@ -543,11 +543,15 @@ class Router:
         return frozenset() if master in {None, TOP} else frozenset((master,))
 
     def explain(
-        self, notification: Mapping[str, Any], source: Hashable
+        self,
+        notification: Mapping[str, Any],
+        source: Hashable,
+        destinations: Interfaces | None = None,
     ) -> dict[Hashable, tuple[Filter, ...]]:
         """Return for each destination of a notification the subscriptions that asked for it.
 
         None at all, for a neighbour that gets everything: by flooding, or as the master.
+        ``destinations`` are those that ``route`` returned, if they are known already.
 
         >>> from posetlib import parse_filter
         >>> router = Router(["I1", "I2"])
@@ -555,18 +559,26 @@ class Router:
         >>> router.explain({"x": 5}, "bob")
         {'I1': (Filter('x > 3'),)}
         """
-        before = self.dropped
-        destinations = self.route(notification, source)
-        self.dropped = before
+        if destinations is None:
+            before = self.dropped
+            destinations = self.route(notification, source)
+            self.dropped = before
+        neighbours = [each for each in self._neighbours if each in destinations]
         exchange = self._subscriptions
         reasons: dict[Hashable, tuple[Filter, ...]] = {}
-        for table, excluded in ((exchange.table, LOCAL), (exchange.local, None)):
+        tables: list[tuple[Table[Filter], Hashable]] = []
+        if neighbours:
+            tables.append((exchange.table, LOCAL))
+        if len(neighbours) < len(destinations):
+            tables.append((exchange.local, None))
+        for table, excluded in tables:
             for item in _in_order(table, table.matching(notification)):
                 for interface in table.interfaces(item):
                     if interface in destinations and interface != excluded:
                         reasons[interface] = (*reasons.get(interface, ()), item)
-        everyone = [*self._neighbours, *self.clients]
-        return {each: reasons.get(each, ()) for each in everyone if each in destinations}
+        clients = self.clients if len(neighbours) < len(destinations) else ()
+        everyone = [*neighbours, *(each for each in clients if each in destinations)]
+        return {each: reasons.get(each, ()) for each in everyone}
 
     # -- state -------------------------------------------------------------------------------------
 

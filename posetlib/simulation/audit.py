@@ -241,6 +241,8 @@ class Ledger:
             self._end_copy(self._open[publication.number])
 
     def _keep(self, is_due: Callable[[_Account, Client], bool]) -> None:
+        """Excuse what is under way; what is not, and has not come, was lost before."""
+        self._close()
         for account in self._open.values():
             for client in list(account.due):
                 if client not in account.reached and not is_due(account, client):

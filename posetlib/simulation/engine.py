@@ -230,11 +230,16 @@ class Engine:
     ) -> tuple[tuple[Hashable, ...], tuple[Hashable, ...]]:
         """Let a broker route a notification; returns the brokers and the clients it went to."""
         router, station = self.routers[broker], self.stations[broker]
+        found = router.route(publication.notification, source)
+        destinations = self._in_order(found)
         if self._events is not None:
-            self._note_hop(publication, router, broker, source)
+            reasons = router.explain(publication.notification, source, found)
+            self._hops.setdefault(publication.number, []).append(
+                Hop(self._steps, broker, source, {to: reasons.get(to, ()) for to in destinations})
+            )
         brokers: list[Hashable] = []
         clients: list[Hashable] = []
-        for to in self._in_order(router.route(publication.notification, source)):
+        for to in destinations:
             session = station.sessions.get(to)
             if (broker, to) in self._links:
                 self._send(broker, to, publication)
@@ -346,8 +351,15 @@ class Engine:
     # -- what is due -------------------------------------------------------------------------------
 
     def _settle_if_at_rest(self) -> None:
-        """Let claims go once all is at rest."""
-        if self._is_unsettled and self._is_at_rest():
+        """Let claims go once all is at rest, and everybody has a session to speak for them.
+
+        Who went without one, by an unsafe protocol, keeps the claims of the last.
+        """
+        if (
+            self._is_unsettled
+            and self._is_at_rest()
+            and all(map(self._has_session, self._clients.values()))
+        ):
             self._is_unsettled = False
             self._standing.clear()
             for client in self._clients.values():
@@ -372,6 +384,9 @@ class Engine:
                 found.add(post.message.note.id)
         return found
 
+    def _has_session(self, client: Client) -> bool:
+        return self.stations[client.broker].find(client.name, client.epoch) is not None
+
     def _is_announced(self, client: Client, notification: Mapping[str, Any]) -> bool:
         return not self.options["advertisements"] or client.advertisements.match(notification)
 
@@ -380,10 +395,17 @@ class Engine:
         wanting = [
             client for client in self._clients.values() if client.subscriptions.match(notification)
         ]
-        if self._is_at_rest():
-            # All that the clients asked for is known where it must be.
-            return [each for each in wanting if self._are_joined(each.broker, publisher.broker)]
-        return [each for each in wanting if self._has_settled(publisher, each, notification)]
+        # At rest all that the sessions of clients asked for is known where it must be.
+        is_known = self._is_at_rest() and self._has_session(publisher)
+        return [
+            each
+            for each in wanting
+            if (
+                self._are_joined(each.broker, publisher.broker)
+                if is_known and self._has_session(each)
+                else self._has_settled(publisher, each, notification)
+            )
+        ]
 
     def _are_joined(self, one: Hashable, other: Hashable) -> bool:
         return all(ends in self._links for ends in pairwise(self._tree.path(one, other)))
@@ -455,15 +477,7 @@ class Engine:
             if way is not None:
                 self._standing.add(sender, receiver, way)
 
-    # -- looking back ------------------------------------------------------------------------------
-
-    def _note_hop(
-        self, publication: Publication, router: Router, broker: Hashable, source: Hashable
-    ) -> None:
-        explained = router.explain(publication.notification, source)
-        reasons = {to: explained[to] for to in self._in_order(explained)}
-        hops = self._hops.setdefault(publication.number, [])
-        hops.append(Hop(self._steps, broker, source, reasons))
+    # -- names -------------------------------------------------------------------------------------
 
     def _check_broker(self, broker: Hashable) -> None:
         if broker not in self._tree.number:

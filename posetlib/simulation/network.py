@@ -429,6 +429,15 @@ class Network(Members):
                 fresh.advertise(name, each)
             for each in client.subscriptions:
                 fresh.subscribe(name, each)
+        for broker, station in self.stations.items():
+            # Those who wait for a client that is on its way; others are found by their sessions.
+            router = self.routers[broker]
+            for proxy in station.proxies:
+                fresh.attach(proxy, broker)
+                for each in router.advertisements(proxy) if self.options["advertisements"] else ():
+                    fresh.advertise(proxy, each)
+                for each in router.subscriptions(proxy):
+                    fresh.subscribe(proxy, each)
         fresh.run()
         return fresh
 

@@ -62,7 +62,9 @@ def _check_clients(
 def check_sessions(
     stations: Mapping[Hashable, Station], clients: Mapping[Hashable, Client]
 ) -> None:
-    """Raise InvariantError unless each client has one session, where it is, and nothing is pinned.
+    """Raise InvariantError unless each client has one session, where it is, and no more is kept.
+
+    That is, nothing is pinned, and no proxy waits for a signal.
 
     For a network at rest in which every link is whole.
     """
@@ -76,6 +78,12 @@ def check_sessions(
             if not session.is_finished or session.legs_open:
                 raise InvariantError(
                     "one-session", str(session), f"the session at {broker} was never handed over"
+                )
+        for name, session in station.proxies.items():
+            # A client that is on its way may have one at the broker that waits for it.
+            if session.connected or session not in station.sessions.values():
+                raise InvariantError(
+                    "no-proxies", str(name), f"{broker} still waits for a signal that cannot come"
                 )
         if len(station.router.pins):
             raise InvariantError(

@@ -83,9 +83,19 @@ class Walker:
         if away:
             self.client.close()
             time.sleep(away)
-        self.client.move(f"127.0.0.1:{broker.port}")
+        wait_until(partial(self._is_welcome, broker), "the way between the brokers")
         if settle:
             assert self.client.wait_settled(PATIENCE) == {"missed": 0, "without": None}
+
+    def _is_welcome(self, broker: BrokerProcess) -> bool:
+        """Move, unless the broker does not know the last one yet, as after its own restart."""
+        try:
+            self.client.move(f"127.0.0.1:{broker.port}")
+        except BrokerError as error:
+            if error.code != "unknown-broker":
+                raise
+            return False
+        return True
 
 
 def walk(folder: Path, moves: int, kill_after: frozenset[int], seed: int) -> Walk:
@@ -120,7 +130,7 @@ def walk(folder: Path, moves: int, kill_after: frozenset[int], seed: int) -> Wal
             if victim is at:
                 # Its session is in the state file there; it is taken over from another place.
                 at = draw.choice([each for each in brokers if each is not victim])
-                wait_until(partial(_moved, walker, at), "the way back to the restarted broker")
+                walker.move(at)
             # Not what was published before the end: that may still come, and tells nothing.
             walker.read_past(load.published[-1] + 1)
             excused.append((before + 1, walker.got[-1]))
@@ -146,17 +156,6 @@ def walk(folder: Path, moves: int, kill_after: frozenset[int], seed: int) -> Wal
         walker.got,
         queued,
     )
-
-
-def _moved(walker: Walker, broker: BrokerProcess) -> bool:
-    """Move, unless the broker does not know the last one yet, as after its own restart."""
-    try:
-        walker.move(broker)
-    except BrokerError as error:
-        if error.code != "unknown-broker":
-            raise
-        return False
-    return True
 
 
 def _metric(broker: BrokerProcess, name: str) -> int:

@@ -39,7 +39,8 @@ class Kind:
     #: "subscriber", "publisher" or "both" for the roles of the clients that move.
     roles: str = "subscriber"
     movers: int = 1
-    #: How many brokers are rendezvous points; with a point for each of two types, or the same one.
+    #: How many rendezvous points there are, up to 4: for each of two types, for a type above both,
+    #: and for everything, the signals of ping/pong too.
     points: int = 0
     breaks: bool = False
     master: bool = False
@@ -76,10 +77,10 @@ class Run:
         graph.add_nodes_from(f"B{i}" for i in range(size))
         graph.add_edges_from((f"B{i}", f"B{random.randrange(i)}") for i in range(1, size))
         points: dict[str, list[Filter]] = {}
-        types = ["x in {0, 1}", "x in {2, 3}", "x in {0, 1, 2, 3}"]
+        types = ["x in {0, 1}", "x in {2, 3}", "x in {0, 1, 2, 3}", "true"]
         for number in range(kind.points):
             where = random.choice(list(graph))
-            points.setdefault(where, []).append(parse_filter(types[number % 3]))
+            points.setdefault(where, []).append(parse_filter(types[number]))
         return Network(
             graph,
             kind.algorithm,
@@ -275,6 +276,7 @@ HARD = {
         advertisements=False, roles="both", incomplete=True, churn=True, fast=True, movers=2
     ),
     "points": Kind(points=2, incomplete=True, churn=True, fast=True, roles="both", movers=2),
+    "4 points": Kind(points=4, incomplete=True, churn=True, fast=True, roles="both", movers=2),
 }
 
 

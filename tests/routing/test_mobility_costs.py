@@ -11,6 +11,8 @@ import pytest
 from posetlib import Network
 from posetlib.routing.mobility.costs import (
     GENERIC_PHASES,
+    LATENCIES,
+    OPTIMISATIONS,
     complete_bounds,
     generic_cost,
     incomplete_bounds,
@@ -112,6 +114,99 @@ def test_what_update_sends_lies_between_the_bounds_of_the_table(publisher: bool)
         hops = sent["relocate"] + (sent["ready"] if publisher else 0)
         ways = 2 if publisher else 1
         assert bounds.lower <= hops - ways <= bounds.upper
+
+
+#: What the tables count: they leave out withdrawals, queues and direct messages.
+COUNTED = ("advertise", "subscribe", "notify", "relocate")
+
+
+def moved_with_point(seed: int, protocol: str) -> tuple[Counter[str], int, int, int]:
+    """One move on a random tree with a rendezvous point for everything.
+
+    Returns what was sent for it, its distance, the number of brokers, the longest way to the point.
+    """
+    random = Random(f"point {seed}")
+    graph = random_tree(random, random.randint(3, 14))
+    source, target, point = random.sample(list(graph), 3)
+    net = Network(graph, advertisements=True, seed=seed, rendezvous={point: "true"})
+    net.attach("mover", source)
+    net.attach("other", random.choice(list(graph)))
+    net.advertise("other", "x > 0")
+    net.subscribe("mover", "x > 3")
+    net.run()
+    before = net.messages.copy()
+    net.leave("mover", protocol, target)
+    net.run()
+    net.arrive("mover", target, protocol)
+    net.run()
+    net.check()
+    assert not net.audit().faults
+    lengths = nx.single_source_shortest_path_length(graph, point)
+    distance = nx.shortest_path_length(graph, source, target)
+    return net.messages - before, distance, len(graph), max(lengths.values())
+
+
+class TestBounds:
+    """Tables 5.2 and 5.3 against counts; k is the brokers between, and each way has k + 1 hops."""
+
+    def test_generic(self) -> None:
+        for seed in range(20):
+            sent, distance, size, _ = moved(seed, "ping-pong")
+            # Its hops end at a broker of the table, or at source or target: two for each phase.
+            hops = sum(sent[name] for name in ("advertise", "notify"))
+            pings = max(0, sent["notify"] - 2 * distance)
+            bounds = complete_bounds("generic", size, distance - 1, pings=pings)
+            assert incomplete_bounds("generic", size, distance - 1, pings=pings) == bounds
+            assert hops <= bounds.upper + 6
+            assert hops + 2 * distance + 2 >= bounds.lower
+
+    def test_generic_with_a_rendezvous_point_does_not_flood(self) -> None:
+        for seed in range(20):
+            sent, distance, size, reach = moved_with_point(seed, "ping-pong")
+            pings = max(0, sent["notify"] - 2 * distance)
+            bounds = complete_bounds("generic RP", size, distance - 1, reach=reach, pings=pings)
+            assert sent["advertise"] <= 2 * reach
+            assert sum(sent[name] for name in COUNTED) <= bounds.upper + 8
+
+    @pytest.mark.parametrize("publisher", [False, True])
+    def test_covering_sends_nothing_or_an_update(self, publisher: bool) -> None:
+        lowest = set()
+        for seed in range(30):
+            sent, distance, size, _ = moved(seed, "cover", publisher=publisher)
+            bounds = complete_bounds("acyclic", size, distance - 1, publisher=publisher)
+            ways = 2 if publisher else 1
+            hops = sent["relocate"] + (sent["ready"] if publisher else 0)
+            assert max(0, hops - ways) <= bounds.upper
+            lowest.add(hops == bounds.lower)
+        # Nobody else announces what a publisher does, so that is never covered here.
+        assert (True in lowest) is not publisher
+
+    def test_flooding_meets_a_broker_once(self) -> None:
+        for seed in range(20):
+            sent, distance, size, _ = moved(seed, "flood")
+            bounds = incomplete_bounds("acyclic", size, distance - 1)
+            assert bounds.lower <= sent["relocate"] - 1 <= bounds.upper
+
+    def test_a_rendezvous_point_leaves_out_the_way_to_the_source(self) -> None:
+        """The table counts b to RP; safe is only to go on to a, hop by hop, as much again."""
+        is_above = False
+        for seed in range(30):
+            sent, distance, size, reach = moved_with_point(seed, "rendezvous")
+            complete = complete_bounds("acyclic RP", size, distance - 1, reach=reach)
+            incomplete = incomplete_bounds("cyclic RP", size, distance - 1, reach=reach)
+            assert distance <= sent["relocate"] <= incomplete.upper
+            is_above = is_above or sent["relocate"] - 1 > complete.upper
+        assert is_above
+
+    def test_5_4_and_5_5_rank_latency_and_cost(self) -> None:
+        assert LATENCIES["ping-pong"][0] > LATENCIES["incomplete acyclic"][0]
+        assert LATENCIES["incomplete acyclic"][0] > LATENCIES["complete acyclic"][0]
+        assert list(OPTIMISATIONS) == ["none", "overlay addresses", "rendezvous points", "covering"]
+        none, addresses, covering = (
+            sum(moved(seed, protocol)[0]["relocate"] for seed in range(30))
+            for protocol in ("flood", "update", "cover")
+        )
+        assert none >= addresses > covering
 
 
 class TestTables:

@@ -17,6 +17,7 @@ from hypothesis.stateful import (
 )
 
 from posetlib import Network
+from posetlib.routing.mobility import protocol_named
 from posetlib.simulation import NETWORK_ALGORITHMS, SAFE_PROTOCOLS
 from tests.routing.journeys import FILTERS, VALUES
 
@@ -62,6 +63,12 @@ class Movers(RuleBasedStateMachine):
         held = self.net.subscriptions(name)
         if held and self.is_here(name):
             self.net.unsubscribe(name, held[number % len(held)])
+
+    @rule(name=clients, number=places, item=filters)
+    def replace(self, name: str, number: int, item: Any) -> None:
+        held = self.net.subscriptions(name)
+        if held and self.is_here(name):
+            self.net.replace(name, held[number % len(held)], item)
 
     @precondition(lambda self: self.advertisements)
     @rule(name=clients, item=filters)
@@ -131,6 +138,63 @@ class Movers(RuleBasedStateMachine):
             ):
                 assert session.is_finished
                 assert not session.queue
+
+
+class InOrder(Movers):
+    """Filters change only when all is at rest: then each publisher's notifications keep order."""
+
+    def at_rest(self) -> bool:
+        """Let all that is under way arrive; returns whether everybody is somewhere."""
+        self.net.run()
+        return all(map(self.is_here, CLIENTS))
+
+    def subscribe(self, name: str, item: Any) -> None:
+        if self.at_rest():
+            self.net.subscribe(name, item)
+            self.net.run()
+
+    def unsubscribe(self, name: str, number: int) -> None:
+        if self.at_rest():
+            super().unsubscribe(name, number)
+            self.net.run()
+
+    def replace(self, name: str, number: int, item: Any) -> None:
+        if self.at_rest():
+            super().replace(name, number, item)
+            self.net.run()
+
+    def advertise(self, name: str, item: Any) -> None:
+        if self.at_rest():
+            self.net.advertise(name, item)
+            self.net.run()
+
+    def unadvertise(self, name: str, number: int) -> None:
+        if self.at_rest():
+            super().unadvertise(name, number)
+            self.net.run()
+
+    def go_for_good_and_come_again(self, name: str, place: int) -> None:
+        if self.at_rest():
+            super().go_for_good_and_come_again(name, place)
+            self.net.run()
+
+    def check(self) -> None:
+        assert self.net.audit().out_of_order == 0, self.net.audit()
+        super().check()
+
+
+@pytest.mark.parametrize("advertisements", [False, True], ids=["plain", "advertised"])
+@pytest.mark.parametrize(
+    "protocol", [each for each in SAFE_PROTOCOLS if protocol_named(each).keeps_order]
+)
+def test_order_is_kept_where_it_is_promised(protocol: str, advertisements: bool) -> None:
+    machine = type("Machine", (InOrder,), {"protocol": protocol, "advertisements": advertisements})
+    run_state_machine_as_test(
+        machine,
+        settings=settings(
+            max_examples=max(8, settings().max_examples // 20), stateful_step_count=40
+        ),
+    )
 
 
 @pytest.mark.parametrize("advertisements", [False, True], ids=["plain", "advertised"])

@@ -309,7 +309,7 @@ PLANTED: dict[str, tuple[Any, str, str, Scenario, str]] = {
         "if name in station.proxies:",
         "if False:",
         back_before_the_ping,
-        "residue",
+        "no-proxies",
     ),
     "an outbox that loses its order": (
         engine.Engine._empty_outbox,

@@ -6,6 +6,8 @@ from collections.abc import Hashable
 from typing import TYPE_CHECKING
 
 from posetlib.routing.messages import Update
+from posetlib.routing.mobility.cover import Cover
+from posetlib.routing.mobility.flood import Flood
 from posetlib.routing.mobility.messages import DirectMessage, Journey, Ready, Relocate, Request
 from posetlib.routing.mobility.messages import Transfer as _Transfer
 from posetlib.routing.mobility.protocol import register
@@ -16,7 +18,7 @@ from posetlib.routing.mobility.update import UpdateProtocol
 if TYPE_CHECKING:
     from posetlib.routing.mobility.station import Station
 
-__all__ = ["Junction", "NoEpochs", "NoPins", "ReadyDirect", "RendezvousDirect"]
+__all__ = ["CoverFlood", "Junction", "NoEpochs", "NoPins", "ReadyDirect", "RendezvousDirect"]
 
 
 class _Unsafe(UpdateProtocol):
@@ -133,3 +135,11 @@ class RendezvousDirect(Junction, Rendezvous):
     def routes(self, station: Station, journey: Journey) -> list[tuple[Hashable, ...]]:
         """Return the way by the first rendezvous point."""
         return Rendezvous.routes(self, station, journey)[:1]
+
+
+@register
+class CoverFlood(Cover, Flood):
+    """``cover``, and where b is not covered ``flood``: the complete variant without addresses."""
+
+    name = "cover-flood"
+    summary = "As cover; a broker that has not subscribed already finds the old one by flooding."
