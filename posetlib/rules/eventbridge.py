@@ -23,7 +23,6 @@ from posetlib.constraints.multivalues import MultiValues
 from posetlib.constraints.nulls import NULL
 from posetlib.constraints.numbers import ALL_NUMBERS
 from posetlib.constraints.strings import ALL_STRINGS, Strings
-from posetlib.constraints.wildcards import wildcards
 from posetlib.errors import FilterError
 from posetlib.expressions.expression import Expression
 from posetlib.expressions.tree import Leaf, RawJunction, RawNode
@@ -151,12 +150,8 @@ def _is_or(value: Any) -> bool:
     return (
         isinstance(value, list | tuple)
         and len(value) > 1
-        and all(isinstance(each, Mapping) and not _is_operator(each) for each in value)
+        and all(isinstance(each, Mapping) and _RESERVED.isdisjoint(each) for each in value)
     )
-
-
-def _is_operator(value: Mapping[str, Any]) -> bool:
-    return len(value) == 1 and next(iter(value)) in _OPERATORS
 
 
 def _merged(fields: Iterable[tuple[str, Any]]) -> list[tuple[str, Any]]:
@@ -282,13 +277,20 @@ def _equals_ignore_case(operand: Any) -> Constraint:
 
 
 def _wildcard(operand: Any) -> Constraint:
-    text = _text(operand)
-    if "**" in text.replace("\\\\", "").replace("\\*", ""):
-        raise FilterError("two stars in a row")
-    # A question mark has no meaning of its own there.
-    pattern = text.replace("?", "\\?")
-    wildcards(pattern)
-    return Strings.like(pattern)
+    r"""Return what a text with stars stands for; ``\`` stands before a plain star or ``\``."""
+    written: list[str] = []
+    characters = iter(_text(operand))
+    for each in characters:
+        if each == "\\":
+            escaped = next(characters, "")
+            if escaped not in ("*", "\\"):
+                raise FilterError(r"\ stands before * or \ only")
+            written.append(each + escaped)
+        elif each == "*" and written and written[-1] == "*":
+            raise FilterError("two stars in a row")
+        else:  # a question mark has no meaning of its own there
+            written.append("\\?" if each == "?" else each)
+    return Strings.like("".join(written))
 
 
 def _numeric(operand: Any) -> Constraint:
@@ -348,6 +350,8 @@ _OPERATORS: Final[dict[str, Callable[[Any], Constraint]]] = {
     "anything-but": _anything_but,
     "exists": lambda _: NULL,  # read apart, see _exists
 }
+# Names that no field of an alternative of ``$or`` has.
+_RESERVED: Final = frozenset((*_OPERATORS, "exactly", "=", "<", "<=", ">", ">="))
 
 
 def _error(place: str, message: str) -> FilterError:
