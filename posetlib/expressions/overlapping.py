@@ -18,10 +18,11 @@ import numpy as np
 from posetlib.array_types import BoolArray, FloatArray, IntArray, Words
 from posetlib.constraints.base import Constraint
 from posetlib.expressions.attribute_predicates import float_holds
-from posetlib.expressions.clauses import Clause, conditions_of, possible
+from posetlib.expressions.clauses import Clause, conditions_of
 from posetlib.expressions.comparing import form_of
 from posetlib.expressions.expression import Expression
 from posetlib.expressions.pruning import prunings
+from posetlib.expressions.satisfiable import possible
 from posetlib.expressions.shape_rows import ShapeRows, arranged
 from posetlib.expressions.tree import Junction, Leaf, Node, fold, leaves_of
 

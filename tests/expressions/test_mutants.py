@@ -19,6 +19,7 @@ from posetlib.expressions import (
     overlapping,
     pruning,
     removals,
+    satisfiable,
     shape_rows,
     simplifying,
     tree,
@@ -94,15 +95,16 @@ FAULTS: dict[str, tuple[object, str, str, Callable[[], object]]] = {
         expression._code_of, "(child, after, if_not)", "(child, after, after)", MATCHES,
     ),
     "absence does not satisfy a negated condition": (
-        clauses.possible, "if not held:\n        return True", "if not held:\n        return False",
+        satisfiable.possible, "if not held:\n        return True",
+        "if not held:\n        return False",
         COVERS,
     ),
     "existence is not told from absence": (
-        clauses.possible, "if any(isinstance(each, Exists) for each in avoided):",
+        satisfiable.possible, "if any(isinstance(each, Exists) for each in avoided):",
         "if False:", COVERS,
     ),
     "several avoided constraints are not joined": (
-        clauses._remains, "len(avoided) == 1 or", "True or", COVERS,
+        satisfiable._remains, "len(avoided) == 1 or", "True or", COVERS,
     ),
     "covering looks at some clauses only": (
         comparing.covers, "for b in one.outside", "for b in one.outside[:1]", COVERS,
