@@ -23,7 +23,7 @@ from posetlib.expressions.comparing import form_of
 from posetlib.expressions.expression import Expression
 from posetlib.expressions.pruning import prunings
 from posetlib.expressions.satisfiable import possible
-from posetlib.expressions.shape_rows import ShapeRows, arranged
+from posetlib.expressions.shape_rows import Places, ShapeRows, arranged
 from posetlib.expressions.tree import Junction, Leaf, Node, fold, leaves_of
 
 __all__ = [
@@ -135,42 +135,42 @@ class OverlapIndex:
         self._uses: list[int] = []
         self._free: list[int] = []
         self._shapes: dict[str, ShapeRows] = {}
-        self._places: dict[Hashable, tuple[int, Expression]] = {}
+        # Name -> its place, and its expression; place -> the name.
+        self._named: dict[Hashable, tuple[int, Expression]] = {}
         self._names: list[Hashable] = []
-        self._free_places: list[int] = []
+        self._places = Places()
         for name, expression in items:
             self.add(name, expression)
 
     def __len__(self) -> int:
-        return len(self._places)
+        return len(self._named)
 
     def add(self, name: Hashable, expression: Expression) -> None:
         """Add an expression under a name; ValueError if there is one."""
-        if name in self._places:
+        if name in self._named:
             raise ValueError(f"there is an expression {name!r} already")
         shape, tree = arranged(expression.root)
         numbers = [self._use(leaf) for leaf in leaves_of(tree)]
-        if self._free_places:
-            place = self._free_places.pop()
-            self._names[place] = name
-        else:
-            place = len(self._names)
+        place = self._places.take()
+        if place == len(self._names):
             self._names.append(name)
-        self._places[name] = (place, expression)
+        else:
+            self._names[place] = name
+        self._named[name] = (place, expression)
         rows = self._shapes.get(shape)
         if rows is None:
             # A negated leaf has a number of its own, so the rows have nothing to negate.
             rows = self._shapes[shape] = ShapeRows(_without_negations(tree))
-        rows.add(place, numbers, place)
+        self._places.add_to(rows, place, numbers, place)
 
     def remove(self, name: Hashable) -> Expression:
         """Remove the expression of a name and return it; KeyError if there is none."""
-        place, expression = self._places.pop(name)
+        place, expression = self._named.pop(name)
         shape = arranged(expression.root).shape
-        self._shapes[shape].remove(place)
+        self._places.remove_from(self._shapes[shape], place)
         if not len(self._shapes[shape]):
             del self._shapes[shape]
-        self._free_places.append(place)
+        self._places.release(place)
         for leaf in leaves_of(expression.root):
             self._release(leaf)
         return expression

@@ -136,7 +136,7 @@ FAULTS: dict[str, tuple[object, str, str, Callable[[], object]]] = {
         "1 * (not leaf.negated)", _twice_the_same_leaf,
     ),
     "rows do not follow a removal": (
-        shape_rows.ShapeRows.remove, "self._rows[last] = row", "pass", ROWS,
+        shape_rows.Places.remove_from, "self._rows[moved] = row", "pass", ROWS,
     ),
     "a removed row's interface stays": (
         shape_rows.ShapeRows.remove, "self._interfaces[row] = self._interfaces[end]", "pass", agree,
