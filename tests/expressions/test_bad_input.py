@@ -99,6 +99,28 @@ def test_a_dictionary_that_contains_itself_is_refused():
         pl.Expression.from_dict(first)
 
 
+@pytest.mark.parametrize("kind", ["not", "holds", "some"])
+@pytest.mark.parametrize("circle", [True, False])
+def test_a_constraint_that_contains_itself_or_nests_too_deep_is_refused(kind, circle):
+    def around(inner: dict) -> dict:
+        if kind == "holds":
+            return {"kind": kind, "expression": {"attribute": "x", "constraint": inner}}
+        return {"kind": kind, {"not": "denied", "some": "element"}[kind]: inner}
+
+    constraint: dict = around({"kind": "exists"})
+    if circle:
+        for inner in (constraint, constraint.get("expression")):
+            for name, value in (inner or {}).items():
+                if isinstance(value, dict) and value.get("kind") == "exists":
+                    inner[name] = constraint
+    else:
+        for _ in range(DEEP):
+            constraint = around(constraint)
+    data = {"attribute": "x", "constraint": constraint}
+    with pytest.raises(pl.FilterError, match="too deep, or contains itself"):
+        pl.Expression.from_dict(data)
+
+
 def test_a_dictionary_that_shares_parts_without_end_is_refused():
     shared: dict = {"attribute": "x", "constraint": {"kind": "exists"}}
     for _ in range(60):
