@@ -5,6 +5,7 @@ Clauses that nothing satisfies are left out, where that is decided (see ``satisf
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from typing import Final, TypeAlias
@@ -52,6 +53,8 @@ def forms_within(root: Node, limit: int) -> tuple[Clause, ...] | None:
             return None
         forms = [part for part in parts if part is not None]
         if node.conjunctive:
+            if _least_product(forms) > min(limit, _MAX_PAIRS):
+                return None
             found: list[Clause] = [frozenset()]
             # Short forms first, so that a contradiction is met early.
             for form in sorted(forms, key=len):
@@ -65,6 +68,16 @@ def forms_within(root: Node, limit: int) -> tuple[Clause, ...] | None:
 
     found = fold(root, of_leaf, of_junction)
     return None if found is None else tuple(found)
+
+
+def _least_product(forms: list[list[Clause]]) -> int:
+    """Return how many clauses an AND of some forms has at least.
+
+    If each is on attributes of its own, all their clauses go together.
+    """
+    names = [{leaf.attribute for clause in form for leaf in clause} for form in forms]
+    apart = sum(map(len, names)) == len(set().union(*names))
+    return math.prod(map(len, forms)) if apart else 0
 
 
 def _product(one: list[Clause], other: list[Clause], limit: int) -> list[Clause] | None:

@@ -78,6 +78,8 @@ def _read_json(pattern: Any) -> Any:
 class _Reader:
     def __init__(self, lists_of_objects: bool) -> None:
         self._lists_of_objects = lists_of_objects
+        # What was read of a nested object, by its id and name, with the object, which keeps the id.
+        self._known: dict[tuple[int, str], tuple[object, RawNode]] = {}
 
     def object(self, pattern: Any, place: str, prefix: str = "", depth: int = 0) -> RawNode:
         """Return what an object asks for. ``place`` is its own path, for messages."""
@@ -123,26 +125,30 @@ class _Reader:
             raise _error(place, f"a field has a name, not {key!r}")
         name = prefix + key
         if isinstance(value, Mapping):
-            if not self._lists_of_objects:
-                return self.object(value, here, f"{name}.", depth + 1)
-            return _nested(name, Expression(self.object(value, here, "", depth + 1)))
+            known = self._known.get((id(value), name))
+            if known is None:
+                read = self._nested(name, value, here, depth)
+                known = self._known[id(value), name] = (value, read)
+            return known[1]
         if not isinstance(value, list | tuple):
             raise _error(here, f"a field has a list of values or an object, not {shortened(value)}")
         if not value:
             raise _error(here, "a field has at least one value")
         return RawJunction(False, [_alternative(name, each, here) for each in value])
 
+    def _nested(self, name: str, value: Mapping[str, Any], place: str, depth: int) -> RawNode:
+        """Return that a nested object, or one in a list, has the fields of a pattern.
 
-def _nested(name: str, inner: Expression) -> RawNode:
-    """Return that a nested object, or one in a list, satisfies an expression.
-
-    An expression that asks for absent fields only, which an empty object satisfies, also holds
-    where there is no object at all. It must then hold for all objects of a list: a field that one
-    of them has is not absent.
-    """
-    if not inner.matches({}):
-        return Leaf(name, Holds(inner))
-    return Leaf(name, Holds(~inner), True)
+        A pattern that asks for absent fields only, which an empty object has, also holds where
+        there is no object at all. It must then hold for all objects of a list: a field that one
+        of them has is not absent.
+        """
+        if not self._lists_of_objects:
+            return self.object(value, place, f"{name}.", depth + 1)
+        inner = Expression(self.object(value, place, "", depth + 1))
+        if not inner.matches({}):
+            return Leaf(name, Holds(inner))
+        return Leaf(name, Holds(~inner), True)
 
 
 def _is_or(value: Any) -> bool:
