@@ -9,6 +9,7 @@ import pytest
 
 import posetlib as pl
 from posetlib.expressions import Expression, Leaf, prunings
+from posetlib.expressions.satisfiable import possible
 from posetlib.expressions.tree import Negation, RawJunction, RawNode
 from posetlib.values import MISSING, lookup
 
@@ -181,3 +182,45 @@ def test_a_complement_that_together_covers_a_domain_keeps_the_relation_transitiv
     assert wide.covers(middle)
     assert middle.covers(narrow)
     assert wide.covers(narrow)
+
+
+class Multiple(pl.Constraint):
+    """Whole multiples of a number: a kind of somebody's own."""
+
+    domain = "number"
+    kind = "test-multiple"
+
+    def __init__(self, of: int) -> None:
+        self.of = of
+
+    def matches(self, value: Any) -> bool:
+        return isinstance(value, int) and value % self.of == 0
+
+    def covers(self, other: pl.Constraint) -> bool:
+        return other.of % self.of == 0 if isinstance(other, Multiple) else super().covers(other)
+
+    def clauses(self, name: str) -> tuple[str, ...]:
+        return (f"{name} multiple {self.of}",)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Multiple) and other.of == self.of
+
+    def __hash__(self) -> int:
+        return hash((Multiple, self.of))
+
+
+def test_another_kind_is_compared_with_its_like_and_with_whole_domains():
+    six, three = Multiple(6), Multiple(3)
+    low, high = (pl.parse_filter(text).terms[0] for text in ("x < 5", "x >= 5"))
+    number, text, there = (
+        pl.parse_filter(text).terms[0] for text in ("x is number", "x is string", "exists x")
+    )
+    assert not possible([six], [three])
+    assert possible([three], [six])
+    assert not possible([six], [low, high])  # together they are all numbers
+    assert not possible([six], [number])
+    assert not possible([six], [there])
+    assert not possible([six, text], [])
+    # That a part of the numbers has none is not decided.
+    assert possible([six], [low])
+    assert possible([six, low], [])
