@@ -7,6 +7,7 @@ p_min of their leaves are hit.
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from itertools import chain
@@ -92,6 +93,8 @@ class ExpressionMatcher(Matcher[Expression]):
         # Shape -> the pairs of it: in columns, or if there are few, by their places.
         self._shapes: dict[str, ShapeRows | dict[int, _Rare]] = {}
         self._places = Places()
+        # Place -> the shape of its pair; each shape is one string, however many have it.
+        self._place_shapes: list[str] = []
         self._pair_count = 0
         # For rare shapes: the places by predicate, as often as they have it; and those that no
         # hit is needed for.
@@ -119,6 +122,7 @@ class ExpressionMatcher(Matcher[Expression]):
 
     def _enter(self, filter: Expression, interface: Hashable) -> int:
         shape, tree = arranged(filter.root)
+        shape = sys.intern(shape)
         numbers: list[int] = []
         leaves = list(leaves_of(tree))
         try:
@@ -130,6 +134,9 @@ class ExpressionMatcher(Matcher[Expression]):
             raise
         held_by = self._use_interface(interface)
         place = self._places.take()
+        if place == len(self._place_shapes):
+            self._place_shapes.append("")
+        self._place_shapes[place] = shape
         self._pair_count += 1
         pairs = self._shapes.setdefault(shape, {})
         if isinstance(pairs, ShapeRows):
@@ -176,7 +183,7 @@ class ExpressionMatcher(Matcher[Expression]):
         return rows
 
     def _leave(self, filter: Expression, interface: Hashable, place: int) -> None:
-        shape = arranged(filter.root).shape
+        shape, self._place_shapes[place] = self._place_shapes[place], ""
         pairs = self._shapes[shape]
         if isinstance(pairs, ShapeRows):
             self._places.remove_from(pairs, place)

@@ -81,10 +81,10 @@ def possible(held: Sequence[Constraint], avoided: Sequence[Constraint]) -> bool:
     if not exact:
         return True
     excluding = [each for each in unwanted if isinstance(each, _EXACT)]
-    kinds = {type(each) for each in (*exact, *excluding)}
-    if Addresses in kinds:
+    domain = exact[0].domain
+    if domain == "string" and any(isinstance(e, Addresses) for e in (*exact, *excluding)):
         return _text_remains(exact, excluding)
-    if Some in kinds:
+    if domain == "set" and any(isinstance(e, Some) for e in (*exact, *excluding)):
         return _set_remains(exact, excluding)
     return _remains(exact, excluding)
 
