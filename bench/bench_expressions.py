@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
+import gc
 import tracemalloc
-from collections.abc import Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any
 
-import numpy as np
-
 import posetlib as pl
+from bench import expression_pruning
 from bench.harness import Bench
-from posetlib.arrays import Vocabulary, encode_filters, minimal
-from posetlib.expressions import PrunedEntries, learned
+from posetlib.expressions.attribute_predicates import AttributePredicates
 from posetlib.expressions.baselines import BruteForceMatcher, DisjunctiveMatcher
 from posetlib.generating.auction import (
     AuctionParameters,
@@ -19,8 +18,6 @@ from posetlib.generating.auction import (
     generated_events,
     generated_subscriptions,
 )
-
-_BROKERS = 5
 
 
 def run(bench: Bench) -> None:
@@ -32,7 +29,7 @@ def run(bench: Bench) -> None:
     _matching(bench, expressions, events)
     _memory(bench, expressions)
     _overlap(bench, size)
-    _pruning(bench, size)
+    expression_pruning.run(bench, size)
 
 
 def _matching(
@@ -77,26 +74,66 @@ def _matching(
 
 def _memory(bench: Bench, expressions: Sequence[pl.Expression]) -> None:
     model = pl.MemoryModel.of(expressions)
-    tracemalloc.start()
-    before = tracemalloc.get_traced_memory()[0]
-    matcher = pl.ExpressionMatcher((each, i) for i, each in enumerate(expressions))
-    taken = (tracemalloc.get_traced_memory()[0] - before) / len(expressions)
-    tracemalloc.stop()
-    columns = matcher.nbytes / len(expressions)
+    pairs = [(each, i) for i, each in enumerate(expressions)]
+    taken, matcher = _allocated(lambda: pl.ExpressionMatcher(pairs))
+    # What any matcher in Python takes, and the model leaves out: a dictionary of the pairs, as in
+    # the matcher that asks one by one; one of interfaces; and the index of predicates.
+    shares = {
+        "the pairs": _allocated(lambda: BruteForceMatcher(pairs))[0],
+        "the interfaces": _allocated(lambda: _numbered(i for _, i in pairs))[0],
+        "the index of predicates": _allocated(lambda: _predicate_index(expressions))[0],
+    }
+    count = len(expressions)
+    left = taken - sum(shares.values())
     bench.table(
-        "Memory of the matcher, bytes for each expression",
+        f"Memory of the matcher, {count:,} expressions, bytes for each",
         ("what", "bytes"),
         [
             ("model, Boolean (5.3)", model.bytes_boolean()),
             ("model, counting (5.1)", model.bytes_counting()),
             ("model, cluster (5.2)", model.bytes_cluster()),
-            ("columns of the matcher", columns),
-            ("Python's share: pairs, places, rows by place", taken - columns),
-            ("all that was allocated, without the expressions", taken),
+            ("all that was allocated, without the expressions", taken / count),
+            *((f"Python's share: {name}", each / count) for name, each in shares.items()),
+            ("what is left, which the model is about", left / count),
+            ("of this, columns in use", matcher.nbytes / count),
         ],
-        note="Predicate indexes are not in the model; they are in Python's share.",
     )
-    bench.promise("columns, times the model (5.3)", columns / model.bytes_boolean(), at_most=1.5)
+    bench.promise(
+        "what is left of the memory, times the model (5.3)",
+        left / count / model.bytes_boolean(),
+        at_most=1.5,
+    )
+
+
+def _allocated(make: Callable[[], Any]) -> tuple[int, Any]:
+    """Return how many bytes are allocated for something, and that."""
+    gc.collect()
+    tracemalloc.start()
+    before = tracemalloc.get_traced_memory()[0]
+    made = make()
+    taken = tracemalloc.get_traced_memory()[0] - before
+    tracemalloc.stop()
+    return taken, made
+
+
+def _numbered(names: Iterable[Hashable]) -> tuple[dict[Hashable, int], list[Hashable], list[int]]:
+    """Number names, with the way back, and a count for each."""
+    # Numbers of their own, as a matcher has them.
+    numbers = {name: int(str(at)) for at, name in enumerate(names)}
+    return numbers, list(numbers), [1] * len(numbers)
+
+
+def _predicate_index(expressions: Sequence[pl.Expression]) -> object:
+    numbers: dict[tuple[str, Any], int] = {}
+    attributes: dict[str, AttributePredicates] = {}
+    for expression in expressions:
+        for leaf in expression.leaves():
+            key = (leaf.attribute, leaf.constraint)
+            if key not in numbers:
+                numbers[key] = len(numbers)
+                attribute = attributes.setdefault(leaf.attribute, AttributePredicates())
+                attribute.add(leaf.constraint, numbers[key])
+    return numbers, attributes
 
 
 def _overlap(bench: Bench, size: int) -> None:
@@ -119,116 +156,4 @@ def _overlap(bench: Bench, size: int) -> None:
         ("", "ratio"),
         [("ours", ratio), ("the thesis (8.5)", 0.2)],
         note="The thesis has the decision at about a fifth of the function's time.",
-    )
-
-
-def _pruning(bench: Bench, size: int) -> None:
-    """Prune by accuracy and occurrence, and look at load, time and memory along the way."""
-    parameters = AuctionParameters(seed=3, swap_labels=True)
-    made = generated_subscriptions(parameters, range(size)).expressions()
-    homes = [i % _BROKERS for i in range(size)]
-    # From too few events, most titles look as if nobody offered them, and their subscriptions are
-    # pruned to the title alone.
-    learner = pl.ExpressionMatcher(dict.fromkeys((each, "learner") for each in made))
-    count = bench.size(40_000, 500)
-    learner.match_many(generated_events(parameters, range(10_000, 10_000 + count)).notifications())
-    events = generated_events(parameters, range(bench.size(1_024, 64))).notifications()
-    entries = PrunedEntries("accuracy+occurrence", learned(learner))
-    for i, each in enumerate(made):
-        entries.add(i, each)
-    first = entries.associations
-    # Every subscription has five prunings on average: 15 for each three of the classes.
-    stages = [0.0, 0.3, 0.5, 0.7, 0.8, 0.9, 1.0]
-    rows, done = [], 0
-    for stage in stages:
-        done += entries.prune(round(5 * size * stage) - done)
-        pruned = [entries.current(i) for i in range(size)]
-        removed = 1 - entries.associations / first
-        load = _load(pruned, homes, events)
-        micros = _time_of_broker(bench, made, pruned, homes, events)
-        model = pl.MemoryModel.of(pruned[:3_000])
-        rows.append((stage, removed, load, micros, model.bytes_boolean()))
-    bench.table(
-        f"Pruning {size:,} subscriptions by accuracy+occurrence, {_BROKERS} brokers in a line",
-        ("share of prunings", "M", "N", "µs for a notification", "bytes for an entry (5.3)"),
-        rows,
-        note="M: associations removed; N: share of the other brokers that a notification is sent "
-        "to. One order of prunings for all brokers.",
-    )
-    # The cut-off: the last stage before the load grows by more than a tenth of all brokers.
-    cut = max((row for row in rows if row[2] <= rows[0][2] + 0.1), key=lambda row: row[1])
-    bench.table(
-        "Verdict beside the thesis",
-        ("what", "ours", "thesis"),
-        [
-            ("M at the cut-off (8.3.3)", cut[1], "0.65-0.75"),
-            ("N unpruned, at the cut-off", f"{rows[0][2]:.3f}, {cut[2]:.3f}", "0.08, 0.17"),
-            ("M after all prunings", rows[-1][1], "0.84"),
-            ("time at the cut-off, of unpruned", cut[3] / rows[0][3], "0.47"),
-            ("bytes unpruned, at the cut-off", f"{rows[0][4]:.0f}, {cut[4]:.0f}", "95, 39-54"),
-        ],
-    )
-    _crossover(bench, float(cut[4]))
-
-
-def _load(
-    pruned: Sequence[pl.Expression], homes: Sequence[int], events: Sequence[dict[str, Any]]
-) -> float:
-    """Return the share of the other brokers that a notification is sent to, from any broker."""
-    matcher = pl.ExpressionMatcher(dict.fromkeys(zip(pruned, homes, strict=True)))
-    sent = 0
-    for i, found in enumerate(matcher.match_many(events)):
-        at = i % _BROKERS
-        wanted = [home for home in found if isinstance(home, int)]
-        sent += max([home - at for home in wanted if home > at], default=0)
-        sent += max([at - home for home in wanted if home < at], default=0)
-    return sent / len(events) / (_BROKERS - 1)
-
-
-def _time_of_broker(
-    bench: Bench,
-    made: Sequence[pl.Expression],
-    pruned: Sequence[pl.Expression],
-    homes: Sequence[int],
-    events: Sequence[dict[str, Any]],
-) -> float:
-    """Return the time that the first broker takes for a notification: clients and neighbours."""
-    pairs: dict[Any, None] = {}
-    for i, home in enumerate(homes):
-        pairs[(made[i], i) if home == 0 else (pruned[i], "neighbour")] = None
-    matcher = pl.ExpressionMatcher(pairs)
-    matcher.match_many(events[:64])
-    best = min(_timed(bench, matcher, events) for _ in range(bench.size(3, 1)))
-    return best / len(events) * 1e6
-
-
-def _timed(bench: Bench, matcher: pl.ExpressionMatcher, events: Sequence[dict[str, Any]]) -> float:
-    start = bench._clock()
-    matcher.match_many(events)
-    return bench._clock() - start
-
-
-def _crossover(bench: Bench, pruned_bytes: float) -> None:
-    """Find from which share of covered conjunctions on covering saves more than pruning (8.4.1)."""
-    size = bench.size(10_000, 300)
-    rows: list[tuple[float, float, float]] = []
-    for books in (1.0, 10.0, 100.0, 1_000.0, 10_000.0):
-        made = generated_subscriptions(AuctionParameters(seed=4, books=books), range(size))
-        expressions = made.expressions()
-        filters = [each for expression in expressions for each in expression.dnf()]
-        ranges = encode_filters(filters, Vocabulary())
-        kept = minimal(ranges, np.arange(len(filters)))
-        covered = 1 - len(kept) / len(filters)
-        left = pl.MemoryModel.of(expressions).bytes_counting() * (1 - covered)
-        rows.append((books, covered, left))
-    rows.sort(key=lambda row: row[1])
-    shares, bytes_left = [row[1] for row in rows], [row[2] for row in rows]
-    # Bytes fall as covering grows: where they meet those of the pruned entries.
-    meeting = float(np.interp(-pruned_bytes, [-each for each in bytes_left], shares))
-    bench.table(
-        f"Covering of conjunctions against pruning, {size:,} subscriptions",
-        ("auctions for a book", "share covered", "bytes left by covering (5.1)"),
-        rows,
-        note=f"Pruned entries take {pruned_bytes:.0f} bytes: covering saves more from a covered "
-        f"share of {meeting:.2f} on; the thesis has 0.65.",
     )

@@ -362,6 +362,8 @@ def constraint_from_dict(data: Any) -> Constraint:
         return read(dict(data))
     except FilterError:
         raise
+    except RecursionError:
+        raise FilterError("a constraint's dictionary nests too deep, or contains itself") from None
     except (LookupError, TypeError, AttributeError, ValueError, OverflowError) as error:
         raise FilterError(f"malformed {data['kind']} constraint: {error!r}") from error
 

@@ -28,7 +28,7 @@ from posetlib.constraints.extents import (
 )
 from posetlib.constraints.mixtures import conjunction, disjunction
 from posetlib.constraints.multivalues import MultiValues
-from posetlib.errors import EmptyConstraintError, FilterError, TooComplexError
+from posetlib.errors import EmptyConstraintError, FilterError
 from posetlib.values import MISSING
 
 __all__ = ["ABSENT", "Complement", "complement_of"]
@@ -179,10 +179,7 @@ def _opposite(answer: Answer) -> Answer:
 def _without(constraint: Constraint, denied: Constraint) -> Constraint | None:
     """Return the values of a constraint without those of another one, None if none says that."""
     if isinstance(constraint, MultiValues) and isinstance(denied, MultiValues):
-        try:
-            return constraint.split(denied)[1]
-        except TooComplexError:
-            return None
+        return constraint.without(denied)
     complement = getattr(denied, "complement", None)
     if complement is None or type(constraint) is not type(denied):
         return None

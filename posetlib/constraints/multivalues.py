@@ -206,6 +206,28 @@ class MultiValues(Constraint):
         inside, outside = (None if half == FALSE else MultiValues(named, half) for half in halves)
         return inside, outside
 
+    def without(self, other: MultiValues) -> MultiValues | None:
+        """Return the sets that do not satisfy `other`; None if no constraint on sets says that.
+
+        No condition asks for an element that it does not name, as the complement of "subset" does.
+
+        >>> MultiValues.superset([1]).without(MultiValues.superset([2]))
+        <MultiValues: _ has 1 and _ lacks 2>
+        >>> MultiValues.superset([1]).without(MultiValues.subset([1, 2]))
+        """
+        try:
+            rest = self.split(other)[1]
+            if rest is None:
+                raise EmptyConstraintError("no set satisfies the constraint")
+            bounded, unbounded = _halves(rest.diagram)
+            if diagrams.difference_path(unbounded, bounded) is not None:
+                return None
+            return _writable(rest.named, rest.diagram)
+        except EmptyConstraintError:
+            raise
+        except (TooComplexError, FilterError):
+            return None
+
     def is_canonical(self) -> bool:
         return True
 

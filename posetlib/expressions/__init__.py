@@ -4,7 +4,11 @@ from posetlib.expressions.explaining import ExpressionExplanation, LeafOutcome
 from posetlib.expressions.expression import Expression
 from posetlib.expressions.matcher import ExpressionMatcher, MatchCounts
 from posetlib.expressions.memory import MemoryModel
-from posetlib.expressions.overlapping import OverlapIndex, advertisement_prunings
+from posetlib.expressions.overlapping import (
+    OverlapIndex,
+    PrunedAdvertisements,
+    advertisement_prunings,
+)
 from posetlib.expressions.parsing import parse_expression
 from posetlib.expressions.pruning import (
     RATINGS,
@@ -30,6 +34,7 @@ __all__ = [
     "MatchCounts",
     "MemoryModel",
     "OverlapIndex",
+    "PrunedAdvertisements",
     "PrunedEntries",
     "Pruning",
     "Ratings",

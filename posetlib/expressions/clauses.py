@@ -1,24 +1,20 @@
 """The disjunctive form of a tree: an OR of clauses, each an AND of leaves.
 
-Here is also decided which clauses nothing satisfies. That is exact for numbers, booleans, strings,
-types and sets. Other kinds are compared two at a time. A doubt counts as satisfied, so that an
-answer "nothing satisfies it" is always right.
+Clauses that nothing satisfies are left out, where that is decided (see ``satisfiable``).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import math
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from typing import Final, TypeAlias
 
-from posetlib.constraints.base import EXISTS, Constraint, Exists
-from posetlib.constraints.booleans import Booleans
+from posetlib.constraints.base import Constraint
 from posetlib.constraints.complements import complement_of
-from posetlib.constraints.mixtures import conjunction, disjunction
-from posetlib.constraints.multivalues import MultiValues
-from posetlib.constraints.numbers import Numbers
-from posetlib.constraints.strings import Strings
-from posetlib.errors import EmptyConstraintError, FilterError
+from posetlib.constraints.mixtures import conjunction
+from posetlib.errors import EmptyConstraintError
+from posetlib.expressions.satisfiable import possible
 from posetlib.expressions.tree import Junction, Leaf, Node, fold
 from posetlib.filters.filter import Filter
 
@@ -29,7 +25,6 @@ __all__ = [
     "filters_of",
     "forms_within",
     "meet",
-    "possible",
 ]
 
 #: The leaves of one conjunction.
@@ -37,8 +32,6 @@ Clause: TypeAlias = frozenset[Leaf]
 #: The same by attribute: the constraints that must hold, and those that must not.
 Conditions: TypeAlias = Mapping[str, tuple[tuple[Constraint, ...], tuple[Constraint, ...]]]
 
-# The kinds whose values are compared exactly, several constraints at once.
-_EXACT: Final = (Numbers, Strings, Booleans, MultiValues)
 # The most pairs of clauses that are put together for one form, and the most clauses among which
 # superfluous ones are looked for. Both bound the time.
 _MAX_PAIRS: Final = 200_000
@@ -60,6 +53,8 @@ def forms_within(root: Node, limit: int) -> tuple[Clause, ...] | None:
             return None
         forms = [part for part in parts if part is not None]
         if node.conjunctive:
+            if _least_product(forms) > min(limit, _MAX_PAIRS):
+                return None
             found: list[Clause] = [frozenset()]
             # Short forms first, so that a contradiction is met early.
             for form in sorted(forms, key=len):
@@ -73,6 +68,16 @@ def forms_within(root: Node, limit: int) -> tuple[Clause, ...] | None:
 
     found = fold(root, of_leaf, of_junction)
     return None if found is None else tuple(found)
+
+
+def _least_product(forms: list[list[Clause]]) -> int:
+    """Return how many clauses an AND of some forms has at least.
+
+    If each is on attributes of its own, all their clauses go together.
+    """
+    names = [{leaf.attribute for clause in form for leaf in clause} for form in forms]
+    apart = sum(map(len, names)) == len(set().union(*names))
+    return math.prod(map(len, forms)) if apart else 0
 
 
 def _product(one: list[Clause], other: list[Clause], limit: int) -> list[Clause] | None:
@@ -127,76 +132,6 @@ def meet(one: Conditions, other: Conditions) -> bool:
         if theirs is not None and not possible(held + theirs[0], avoided + theirs[1]):
             return False
     return True
-
-
-def possible(held: Sequence[Constraint], avoided: Sequence[Constraint]) -> bool:
-    """Return whether an attribute can satisfy all of some constraints and none of others.
-
-    It can also be absent, if nothing is held. True if that is not decided.
-
-    >>> from posetlib.constraints import Numbers
-    >>> low, high = Numbers.interval(0, 5), Numbers.interval(5, 9)
-    >>> (
-    ...     possible([low], [high]),
-    ...     possible([Numbers.interval(1, 8)], [low, high]),
-    ...     possible([], [low]),
-    ... )
-    (True, False, True)
-    """
-    if not held:
-        return True
-    wanted = [_plain(each) for each in held if not isinstance(each, Exists)]
-    if not wanted:
-        # NaN exists, and satisfies no other constraint.
-        return not any(each.covers(EXISTS) for each in avoided)
-    if any(isinstance(each, Exists) for each in avoided):
-        return False
-    domains = {each.domain for each in wanted if each.domain is not None}
-    if len(domains) > 1:
-        return False
-    unwanted = [
-        _plain(each)
-        for each in avoided
-        if not domains or each.domain is None or each.domain in domains
-    ]
-    exact = [each for each in wanted if isinstance(each, _EXACT)]
-    others = [each for each in wanted if not isinstance(each, _EXACT)]
-    if others:
-        for index, one in enumerate(others):
-            if not all(one.overlaps(other) for other in others[index + 1 :]):
-                return False
-        # Constraints of other kinds are compared with one another and with whole domains alone:
-        # to compare them with some numbers, and not with all, would not be transitive.
-        for each in unwanted:
-            if domains and each.domain in domains and each.is_whole_domain():
-                return False
-            if not isinstance(each, _EXACT) and any(map(each.covers, others)):
-                return False
-    return not exact or _remains(exact, [each for each in unwanted if isinstance(each, _EXACT)])
-
-
-def _plain(constraint: Constraint) -> Constraint:
-    """Return a constraint on the names of types as one on strings, which compares with others."""
-    names = constraint.finite_strings()
-    return constraint if names is None else Strings.points(names)
-
-
-def _remains(held: Sequence[Constraint], avoided: Sequence[Constraint]) -> bool:
-    """Return whether some value satisfies constraints of one exact kind, and none of others."""
-    try:
-        inner = held[0] if len(held) == 1 else conjunction(held)
-    except EmptyConstraintError:
-        return False
-    except FilterError:
-        return True  # too complex
-    if not avoided:
-        return True
-    if any(each.covers(inner) for each in avoided):
-        return False
-    try:
-        return len(avoided) == 1 or not disjunction(avoided).covers(inner)
-    except FilterError:
-        return True  # too complex
 
 
 # -- filters ---------------------------------------------------------------------------------------

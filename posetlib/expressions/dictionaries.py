@@ -15,6 +15,8 @@ __all__ = ["tree_from_dict", "tree_to_dict"]
 
 # The most parts of a dictionary; a part that occurs twice counts twice.
 _MAX_PARTS: Final = 100_000
+# How a message begins that says where something is wrong.
+_PLACE: Final = "attribute "
 
 
 def tree_to_dict(root: Node) -> dict[str, Any]:
@@ -84,4 +86,6 @@ def _leaf_from_dict(part: Mapping[str, Any]) -> Leaf:
     try:
         return Leaf(check_name(name), constraint_from_dict(part["constraint"]))
     except FilterError as error:
-        raise FilterError(f"attribute {shortened(name)}: {error}") from error
+        if str(error).startswith(_PLACE):  # of an expression within the constraint
+            raise
+        raise FilterError(f"{_PLACE}{shortened(name)}: {error}") from error

@@ -7,6 +7,7 @@ p_min of their leaves are hit.
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from itertools import chain
@@ -19,7 +20,7 @@ from posetlib.array_types import FloatArray, IntArray, Words
 from posetlib.expressions.attribute_predicates import AttributePredicates
 from posetlib.expressions.expression import Expression
 from posetlib.expressions.measures import p_min
-from posetlib.expressions.shape_rows import ShapeRows, arranged
+from posetlib.expressions.shape_rows import Places, ShapeRows, arranged
 from posetlib.expressions.tree import Leaf, Node, leaves_of
 from posetlib.filters.filter import check_notification
 from posetlib.graph.change import Pair
@@ -91,12 +92,14 @@ class ExpressionMatcher(Matcher[Expression]):
         self._free_interfaces: list[int] = []
         # Shape -> the pairs of it: in columns, or if there are few, by their places.
         self._shapes: dict[str, ShapeRows | dict[int, _Rare]] = {}
-        self._place_shapes: dict[int, str] = {}
+        self._places = Places()
+        # Place -> the shape of its pair; each shape is one string, however many have it.
+        self._place_shapes: list[str] = []
+        self._pair_count = 0
         # For rare shapes: the places by predicate, as often as they have it; and those that no
         # hit is needed for.
         self._postings: dict[int, dict[int, int]] = {}
         self._unhit: dict[int, None] = {}
-        self._next_place = 0
         self._blocks = 0
         self._next_reorder = _FIRST_REORDER
         super().__init__(pairs)
@@ -119,6 +122,7 @@ class ExpressionMatcher(Matcher[Expression]):
 
     def _enter(self, filter: Expression, interface: Hashable) -> int:
         shape, tree = arranged(filter.root)
+        shape = sys.intern(shape)
         numbers: list[int] = []
         leaves = list(leaves_of(tree))
         try:
@@ -129,12 +133,14 @@ class ExpressionMatcher(Matcher[Expression]):
                 self._release(leaf)
             raise
         held_by = self._use_interface(interface)
-        place = self._next_place
-        self._next_place += 1
+        place = self._places.take()
+        if place == len(self._place_shapes):
+            self._place_shapes.append("")
         self._place_shapes[place] = shape
+        self._pair_count += 1
         pairs = self._shapes.setdefault(shape, {})
         if isinstance(pairs, ShapeRows):
-            pairs.add(place, numbers, held_by)
+            self._places.add_to(pairs, place, numbers, held_by)
         else:
             self._enter_rare(pairs, place, filter, held_by)
             if len(pairs) >= _COMMON:
@@ -171,17 +177,20 @@ class ExpressionMatcher(Matcher[Expression]):
         for place in list(pairs):
             rare = self._leave_rare(pairs, place)
             leaves = leaves_of(arranged(rare.expression.root).tree)
-            rows.add(place, [rare.predicates[leaf] for leaf in leaves], rare.interface)
+            numbers = [rare.predicates[leaf] for leaf in leaves]
+            self._places.add_to(rows, place, numbers, rare.interface)
         rows.reorder(self._shares())
         return rows
 
     def _leave(self, filter: Expression, interface: Hashable, place: int) -> None:
-        shape = self._place_shapes.pop(place)
+        shape, self._place_shapes[place] = self._place_shapes[place], ""
         pairs = self._shapes[shape]
         if isinstance(pairs, ShapeRows):
-            pairs.remove(place)
+            self._places.remove_from(pairs, place)
         else:
             self._leave_rare(pairs, place)
+        self._places.release(place)
+        self._pair_count -= 1
         if not len(pairs):
             del self._shapes[shape]
         for leaf in leaves_of(filter.root):
@@ -272,7 +281,7 @@ class ExpressionMatcher(Matcher[Expression]):
         self._learn(words, len(block))
         all_bits = np.uint64((1 << len(block)) - 1)
         found: Words = np.zeros(len(self._interface_names), np.uint64)
-        few = len(self._interfaces) * _MANY_PAIRS < len(self._place_shapes)
+        few = len(self._interfaces) * _MANY_PAIRS < self._pair_count
         tests = 0
         for pairs in self._shapes.values():
             if isinstance(pairs, ShapeRows):

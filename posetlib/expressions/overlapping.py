@@ -10,24 +10,27 @@ asks for contradictory things, or for "not equal".
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable
-from typing import Final, NamedTuple
+from collections.abc import Callable, Hashable, Iterable
+from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
 
 from posetlib.array_types import BoolArray, FloatArray, IntArray, Words
 from posetlib.constraints.base import Constraint
 from posetlib.expressions.attribute_predicates import float_holds
-from posetlib.expressions.clauses import Clause, conditions_of, possible
+from posetlib.expressions.clauses import Clause, conditions_of
 from posetlib.expressions.comparing import form_of
 from posetlib.expressions.expression import Expression
-from posetlib.expressions.pruning import prunings
-from posetlib.expressions.shape_rows import ShapeRows, arranged
+from posetlib.expressions.pruning import PrunedEntries, half, once, prunings
+from posetlib.expressions.removals import Annotated, Option
+from posetlib.expressions.satisfiable import possible
+from posetlib.expressions.shape_rows import Places, ShapeRows, arranged
 from posetlib.expressions.tree import Junction, Leaf, Node, fold, leaves_of
 
 __all__ = [
     "OverlapIndex",
     "OverlapRating",
+    "PrunedAdvertisements",
     "advertisement_prunings",
     "disjoint_sets",
     "overlap_rating",
@@ -72,8 +75,12 @@ class _Leaves:
             self._cuts[:, row] = self._cuts[:, end]
         return number
 
+    def leaf(self, row: int) -> Leaf:
+        """Return the leaf of a row."""
+        return self._rows[row]
+
     def excluded(self, held: tuple[Constraint, ...], avoided: tuple[Constraint, ...]) -> IntArray:
-        """Return the numbers of the leaves that cannot hold beside the conditions of a clause."""
+        """Return the rows of the leaves that cannot hold beside the conditions of a clause."""
         count = len(self._rows)
         ends = _range_of(held[0]) if len(held) == 1 and not avoided else None
         low, after_low, high, after_high = self._cuts[:, :count]
@@ -88,7 +95,7 @@ class _Leaves:
             asked = np.flatnonzero(np.isnan(low))
         for row in asked.tolist():
             excluded[row] = not _can_hold(self._rows[row], held, avoided)
-        return self.numbers[:count][excluded]
+        return np.flatnonzero(excluded)
 
 
 def _can_hold(leaf: Leaf, held: tuple[Constraint, ...], avoided: tuple[Constraint, ...]) -> bool:
@@ -113,6 +120,14 @@ def _range_of(constraint: Constraint) -> tuple[float, float, float, float] | Non
     return float(low), float(after_low), float(high), float(after_high)
 
 
+#: How many notifications have satisfied a leaf.
+Satisfied: TypeAlias = Callable[[Leaf], float]
+
+
+def _never(_: Leaf) -> float:
+    return 0.0
+
+
 class OverlapIndex:
     """Many expressions, and which of them another one overlaps.
 
@@ -134,42 +149,42 @@ class OverlapIndex:
         self._uses: list[int] = []
         self._free: list[int] = []
         self._shapes: dict[str, ShapeRows] = {}
-        self._places: dict[Hashable, tuple[int, Expression]] = {}
+        # Name -> its place, and its expression; place -> the name.
+        self._named: dict[Hashable, tuple[int, Expression]] = {}
         self._names: list[Hashable] = []
-        self._free_places: list[int] = []
+        self._places = Places()
         for name, expression in items:
             self.add(name, expression)
 
     def __len__(self) -> int:
-        return len(self._places)
+        return len(self._named)
 
     def add(self, name: Hashable, expression: Expression) -> None:
         """Add an expression under a name; ValueError if there is one."""
-        if name in self._places:
+        if name in self._named:
             raise ValueError(f"there is an expression {name!r} already")
         shape, tree = arranged(expression.root)
         numbers = [self._use(leaf) for leaf in leaves_of(tree)]
-        if self._free_places:
-            place = self._free_places.pop()
-            self._names[place] = name
-        else:
-            place = len(self._names)
+        place = self._places.take()
+        if place == len(self._names):
             self._names.append(name)
-        self._places[name] = (place, expression)
+        else:
+            self._names[place] = name
+        self._named[name] = (place, expression)
         rows = self._shapes.get(shape)
         if rows is None:
             # A negated leaf has a number of its own, so the rows have nothing to negate.
             rows = self._shapes[shape] = ShapeRows(_without_negations(tree))
-        rows.add(place, numbers, place)
+        self._places.add_to(rows, place, numbers, place)
 
     def remove(self, name: Hashable) -> Expression:
         """Remove the expression of a name and return it; KeyError if there is none."""
-        place, expression = self._places.pop(name)
+        place, expression = self._named.pop(name)
         shape = arranged(expression.root).shape
-        self._shapes[shape].remove(place)
+        self._places.remove_from(self._shapes[shape], place)
         if not len(self._shapes[shape]):
             del self._shapes[shape]
-        self._free_places.append(place)
+        self._places.release(place)
         for leaf in leaves_of(expression.root):
             self._release(leaf)
         return expression
@@ -225,15 +240,15 @@ class OverlapIndex:
                     continue
                 key = (name, held, avoided)
                 if key not in known:  # clauses of one expression share conditions
-                    known[key] = leaves.excluded(held, avoided)
+                    known[key] = leaves.numbers[leaves.excluded(held, avoided)]
                 words[known[key]] &= ~np.uint64(1 << at)
         return words, all_bits
 
-    def weight(self, leaf: Leaf, satisfied: float = 0.0) -> float:
+    def weight(self, leaf: Leaf, satisfied: Satisfied = _never) -> float:
         """Return how much of the table a leaf of an advertisement excludes, from 0 to 1.
 
-        That is the share of leaves in the table that are disjoint with it. A leaf that
-        notifications satisfy often counts less: ``satisfied`` is how many did.
+        That is the share of leaves in the table that are disjoint with it. Of these, one that
+        notifications satisfy often counts less: ``satisfied`` says how many have.
         """
         leaves = self._attributes.get(leaf.attribute)
         total = sum(self._uses)
@@ -241,8 +256,11 @@ class OverlapIndex:
             return 0.0
         held = () if leaf.negated else (leaf.constraint,)
         avoided = (leaf.constraint,) if leaf.negated else ()
-        excluded = sum(self._uses[number] for number in leaves.excluded(held, avoided).tolist())
-        return float(excluded / math.sqrt(satisfied + 1) / total)
+        excluded = sum(
+            self._uses[int(leaves.numbers[row])] / math.sqrt(satisfied(leaves.leaf(row)) + 1)
+            for row in leaves.excluded(held, avoided).tolist()
+        )
+        return excluded / total
 
 
 def _without_negations(tree: Node) -> Node:
@@ -288,38 +306,76 @@ class OverlapRating(NamedTuple):
     most: float
 
 
-def overlap_rating(root: Node, index: OverlapIndex) -> OverlapRating:
+def overlap_rating(root: Node, index: OverlapIndex, satisfied: Satisfied = _never) -> OverlapRating:
     """Return how much of a table of subscriptions an advertisement does not overlap.
 
-    An AND excludes what any child excludes, an OR only what all of them do.
+    An AND excludes what any child excludes, an OR only what all of them do. ``satisfied`` says how
+    many notifications have satisfied a leaf of the table.
     """
 
     def of_leaf(leaf: Leaf) -> OverlapRating:
-        weight = index.weight(leaf)
+        weight = index.weight(leaf, satisfied)
         return OverlapRating(weight, weight, weight)
 
-    def of_junction(node: Junction, parts: list[OverlapRating]) -> OverlapRating:
-        least = [part.least for part in parts]
-        return OverlapRating(
-            (max if node.conjunctive else min)(least, default=0.0),
-            1 - math.prod(1 - part.average for part in parts),
-            min(1.0, sum(part.most for part in parts)),
-        )
+    return fold(root, of_leaf, _joined_rating)
 
-    return fold(root, of_leaf, of_junction)
+
+def _joined_rating(node: Junction, parts: list[OverlapRating]) -> OverlapRating:
+    least = [part.least for part in parts]
+    return OverlapRating(
+        (max if node.conjunctive else min)(least, default=0.0),
+        1 - math.prod(1 - part.average for part in parts),
+        min(1.0, sum(part.most for part in parts)),
+    )
+
+
+def _loss(before: OverlapRating, after: OverlapRating) -> float:
+    """Return the greatest relative fall of the three parts of a rating."""
+    return max((a - b) / a if a else 0.0 for a, b in zip(before, after, strict=True))
 
 
 def advertisement_prunings(
-    advertisement: Expression, index: OverlapIndex, original: Expression | None = None
+    advertisement: Expression,
+    index: OverlapIndex,
+    original: Expression | None = None,
+    satisfied: Satisfied = _never,
 ) -> tuple[tuple[float, Expression], ...]:
     """Return the legal prunings of an advertisement, with how much each loses; the least first.
 
     The loss is the greatest relative fall of the three parts of the rating, against the original.
     """
-    before = overlap_rating((original or advertisement).root, index)
+    before = overlap_rating((original or advertisement).root, index, satisfied)
     found = []
     for pruning in prunings(advertisement):
-        after = overlap_rating(pruning.expression.root, index)
-        loss = max((a - b) / a if a else 0.0 for a, b in zip(before, after, strict=True))
-        found.append((loss, pruning.expression))
+        after = overlap_rating(pruning.expression.root, index, satisfied)
+        found.append((_loss(before, after), pruning.expression))
     return tuple(sorted(found, key=lambda each: each[0]))
+
+
+class PrunedAdvertisements(PrunedEntries):
+    """The advertisements of neighbours, pruned one step at a time: those first that lose least.
+
+    ``index`` has the subscriptions, and ``satisfied`` says how many notifications have satisfied a
+    leaf of these. A pruned advertisement covers what it was, so no overlap is lost.
+
+    >>> from posetlib import parse_expression
+    >>> index = OverlapIndex([("s1", parse_expression("x < 3 and y = 1"))])
+    >>> entries = PrunedAdvertisements(index)
+    >>> entries.add("a1", parse_expression("x > 5 and z = 1"))
+    >>> entries.prune(1), str(entries.current("a1"))
+    (1, 'x > 5')
+    """
+
+    def __init__(self, index: OverlapIndex, satisfied: Satisfied = _never) -> None:
+        super().__init__("accuracy")
+        self._index = index
+        self._satisfied = satisfied
+
+    def _best(self, name: Hashable) -> tuple[tuple[float, ...], Option] | None:
+        entry = self._entries[name]
+        before = overlap_rating(entry.original.root, self._index, self._satisfied)
+        rated = []
+        for at, option in enumerate(Annotated(entry.current.root, half, once).options()):
+            after = overlap_rating(option.tree(), self._index, self._satisfied)
+            rated.append(((_loss(before, after), at), option))
+        return min(rated, key=lambda each: each[0], default=None)

@@ -25,7 +25,9 @@ __all__ = [
     "PrunedEntries",
     "Pruning",
     "Ratings",
+    "half",
     "merge_by_pruning",
+    "once",
     "prunings",
 ]
 
@@ -77,18 +79,20 @@ class Pruning(NamedTuple):
         return Expression.of_tree(self.ratings.removed)
 
 
-def _half(_: Leaf) -> float:
+def half(_: Leaf) -> float:
+    """Say that a leaf is satisfied by half of the notifications: nothing is known of it."""
     return 0.5
 
 
-def _once(_: Leaf) -> int:
+def once(_: Leaf) -> int:
+    """Say that a leaf occurs once."""
     return 1
 
 
 def prunings(
     expression: Expression,
-    share: LeafShare = _half,
-    occurrences: Occurrences = _once,
+    share: LeafShare = half,
+    occurrences: Occurrences = once,
     original: Expression | None = None,
 ) -> tuple[Pruning, ...]:
     """Return the legal prunings of an expression, each with its ratings.
@@ -178,7 +182,8 @@ class PrunedEntries:
 
     Ratings wait in a heap. A rating may be out of date when its turn comes, as occurrences change
     with every pruning. So it is worked out again, and if it has become worse than the next one, it
-    waits again: prunings are done strictly in order.
+    waits again: no pruning is done by a rating that is out of date. An entry whose rating has
+    become better meanwhile is found when its old rating has its turn.
 
     >>> from posetlib import parse_expression
     >>> entries = PrunedEntries("efficiency")
@@ -187,7 +192,7 @@ class PrunedEntries:
     (1, 'a = 1 and (b = 1 or d = 1)')
     """
 
-    def __init__(self, rating: str = "accuracy+occurrence", share: LeafShare = _half) -> None:
+    def __init__(self, rating: str = "accuracy+occurrence", share: LeafShare = half) -> None:
         if rating not in RATINGS:
             raise ValueError(f"a rating is one of {', '.join(RATINGS)}, not {rating!r}")
         self.rating: Final = rating
@@ -294,7 +299,7 @@ def merge_by_pruning(
     expressions: Iterable[Expression],
     steps: int,
     rating: str = "accuracy",
-    share: LeafShare = _half,
+    share: LeafShare = half,
 ) -> Expression:
     """Return one expression that covers all: their OR, pruned some times.
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from posetlib.array_types import FloatArray, IntArray, Words
 from posetlib.expressions.tree import Junction, Leaf, Node, fold, leaves_of
 
-__all__ = ["Arranged", "Column", "Plan", "ShapeRows", "arranged", "plan_of"]
+__all__ = ["Arranged", "Column", "Places", "Plan", "ShapeRows", "arranged", "plan_of"]
 
 Numbers32: TypeAlias = NDArray[np.int32]
 
@@ -93,48 +93,82 @@ def plan_of(tree: Node) -> Column | Plan:
     return fold(tree, of_leaf, of_junction)
 
 
+class Places:
+    """Numbers for the members of all shapes, each with its row in the shape that it belongs to."""
+
+    def __init__(self) -> None:
+        self._rows: Numbers32 = np.zeros(_FIRST_ROWS, np.int32)
+        self._count = 0
+        self._free: list[int] = []
+
+    def take(self) -> int:
+        """Return a number that no member has."""
+        if self._free:
+            return self._free.pop()
+        place, self._count = self._count, self._count + 1
+        if place == len(self._rows):
+            self._rows = np.concatenate((self._rows, np.zeros_like(self._rows)))
+        return place
+
+    def release(self, place: int) -> None:
+        """Let the number of a member be taken again."""
+        self._free.append(place)
+
+    def add_to(
+        self, shape: ShapeRows, place: int, predicates: Sequence[int], interface: int
+    ) -> None:
+        """Give a member a row of its shape."""
+        self._rows[place] = shape.add(place, predicates, interface)
+
+    def remove_from(self, shape: ShapeRows, place: int) -> None:
+        """Take the row of a member out of its shape."""
+        row = int(self._rows[place])
+        moved = shape.remove(row)
+        self._rows[moved] = row
+
+
 class ShapeRows:
-    """The pairs whose expressions have one shape, as rows; places say which row is whose."""
+    """The pairs whose expressions have one shape, as rows; each row knows the place of its pair."""
 
     def __init__(self, tree: Node) -> None:
         self._plan = plan_of(tree)
         self._columns = sum(1 for _ in leaves_of(tree))
         self._predicates: Numbers32 = np.zeros((self._columns, _FIRST_ROWS), np.int32)
         self._interfaces: Numbers32 = np.zeros(_FIRST_ROWS, np.int32)
-        # Row -> the place of its pair, and the other way round.
-        self._places: list[int] = []
-        self._rows: dict[int, int] = {}
+        self._places: Numbers32 = np.zeros(_FIRST_ROWS, np.int32)
+        self._count = 0
 
     def __len__(self) -> int:
-        return len(self._places)
+        return self._count
 
     @property
     def nbytes(self) -> int:
         """The bytes of the columns that are in use."""
-        return len(self) * (self._columns + 1) * self._predicates.itemsize
+        return len(self) * (self._columns + 2) * self._predicates.itemsize
 
-    def add(self, place: int, predicates: Sequence[int], interface: int) -> None:
-        """Add a row."""
-        row = len(self._places)
+    def add(self, place: int, predicates: Sequence[int], interface: int) -> int:
+        """Add a row, and return its number."""
+        row = self._count
         if row == len(self._interfaces):
             self._predicates = np.concatenate(
                 (self._predicates, np.zeros_like(self._predicates)), axis=1
             )
             self._interfaces = np.concatenate((self._interfaces, np.zeros_like(self._interfaces)))
+            self._places = np.concatenate((self._places, np.zeros_like(self._places)))
         self._predicates[:, row] = predicates
         self._interfaces[row] = interface
-        self._rows[place] = row
-        self._places.append(place)
+        self._places[row] = place
+        self._count += 1
+        return row
 
-    def remove(self, place: int) -> None:
-        """Remove a row; the last one takes its place."""
-        row, last = self._rows.pop(place), self._places.pop()
-        if last != place:
-            end = len(self._places)
-            self._predicates[:, row] = self._predicates[:, end]
-            self._interfaces[row] = self._interfaces[end]
-            self._places[row] = last
-            self._rows[last] = row
+    def remove(self, row: int) -> int:
+        """Remove a row; the last one takes its number. Returns whose row has that number now."""
+        self._count -= 1
+        end = self._count
+        self._predicates[:, row] = self._predicates[:, end]
+        self._interfaces[row] = self._interfaces[end]
+        self._places[row] = self._places[end]
+        return int(self._places[row])
 
     # -- evaluating --------------------------------------------------------------------------------
 

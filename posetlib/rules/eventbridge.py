@@ -23,7 +23,6 @@ from posetlib.constraints.multivalues import MultiValues
 from posetlib.constraints.nulls import NULL
 from posetlib.constraints.numbers import ALL_NUMBERS
 from posetlib.constraints.strings import ALL_STRINGS, Strings
-from posetlib.constraints.wildcards import wildcards
 from posetlib.errors import FilterError
 from posetlib.expressions.expression import Expression
 from posetlib.expressions.tree import Leaf, RawJunction, RawNode
@@ -79,6 +78,8 @@ def _read_json(pattern: Any) -> Any:
 class _Reader:
     def __init__(self, lists_of_objects: bool) -> None:
         self._lists_of_objects = lists_of_objects
+        # What was read of a nested object, by its id and name, with the object, which keeps the id.
+        self._known: dict[tuple[int, str], tuple[object, RawNode]] = {}
 
     def object(self, pattern: Any, place: str, prefix: str = "", depth: int = 0) -> RawNode:
         """Return what an object asks for. ``place`` is its own path, for messages."""
@@ -124,26 +125,30 @@ class _Reader:
             raise _error(place, f"a field has a name, not {key!r}")
         name = prefix + key
         if isinstance(value, Mapping):
-            if not self._lists_of_objects:
-                return self.object(value, here, f"{name}.", depth + 1)
-            return _nested(name, Expression(self.object(value, here, "", depth + 1)))
+            known = self._known.get((id(value), name))
+            if known is None:
+                read = self._nested(name, value, here, depth)
+                known = self._known[id(value), name] = (value, read)
+            return known[1]
         if not isinstance(value, list | tuple):
             raise _error(here, f"a field has a list of values or an object, not {shortened(value)}")
         if not value:
             raise _error(here, "a field has at least one value")
         return RawJunction(False, [_alternative(name, each, here) for each in value])
 
+    def _nested(self, name: str, value: Mapping[str, Any], place: str, depth: int) -> RawNode:
+        """Return that a nested object, or one in a list, has the fields of a pattern.
 
-def _nested(name: str, inner: Expression) -> RawNode:
-    """Return that a nested object, or one in a list, satisfies an expression.
-
-    An expression that asks for absent fields only, which an empty object satisfies, also holds
-    where there is no object at all. It must then hold for all objects of a list: a field that one
-    of them has is not absent.
-    """
-    if not inner.matches({}):
-        return Leaf(name, Holds(inner))
-    return Leaf(name, Holds(~inner), True)
+        A pattern that asks for absent fields only, which an empty object has, also holds where
+        there is no object at all. It must then hold for all objects of a list: a field that one
+        of them has is not absent.
+        """
+        if not self._lists_of_objects:
+            return self.object(value, place, f"{name}.", depth + 1)
+        inner = Expression(self.object(value, place, "", depth + 1))
+        if not inner.matches({}):
+            return Leaf(name, Holds(inner))
+        return Leaf(name, Holds(~inner), True)
 
 
 def _is_or(value: Any) -> bool:
@@ -151,12 +156,8 @@ def _is_or(value: Any) -> bool:
     return (
         isinstance(value, list | tuple)
         and len(value) > 1
-        and all(isinstance(each, Mapping) and not _is_operator(each) for each in value)
+        and all(isinstance(each, Mapping) and _RESERVED.isdisjoint(each) for each in value)
     )
-
-
-def _is_operator(value: Mapping[str, Any]) -> bool:
-    return len(value) == 1 and next(iter(value)) in _OPERATORS
 
 
 def _merged(fields: Iterable[tuple[str, Any]]) -> list[tuple[str, Any]]:
@@ -282,13 +283,20 @@ def _equals_ignore_case(operand: Any) -> Constraint:
 
 
 def _wildcard(operand: Any) -> Constraint:
-    text = _text(operand)
-    if "**" in text.replace("\\\\", "").replace("\\*", ""):
-        raise FilterError("two stars in a row")
-    # A question mark has no meaning of its own there.
-    pattern = text.replace("?", "\\?")
-    wildcards(pattern)
-    return Strings.like(pattern)
+    r"""Return what a text with stars stands for; ``\`` stands before a plain star or ``\``."""
+    written: list[str] = []
+    characters = iter(_text(operand))
+    for each in characters:
+        if each == "\\":
+            escaped = next(characters, "")
+            if escaped not in ("*", "\\"):
+                raise FilterError(r"\ stands before * or \ only")
+            written.append(each + escaped)
+        elif each == "*" and written and written[-1] == "*":
+            raise FilterError("two stars in a row")
+        else:  # a question mark has no meaning of its own there
+            written.append("\\?" if each == "?" else each)
+    return Strings.like("".join(written))
 
 
 def _numeric(operand: Any) -> Constraint:
@@ -348,6 +356,8 @@ _OPERATORS: Final[dict[str, Callable[[Any], Constraint]]] = {
     "anything-but": _anything_but,
     "exists": lambda _: NULL,  # read apart, see _exists
 }
+# Names that no field of an alternative of ``$or`` has.
+_RESERVED: Final = frozenset((*_OPERATORS, "exactly", "=", "<", "<=", ">", ">="))
 
 
 def _error(place: str, message: str) -> FilterError:

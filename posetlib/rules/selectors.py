@@ -16,13 +16,14 @@ from lark.exceptions import VisitError
 
 from posetlib.constraints.base import EXISTS, Constraint
 from posetlib.constraints.booleans import Booleans
-from posetlib.constraints.comparisons import between, compared, not_between, one_of
+from posetlib.constraints.comparisons import compared, one_of
 from posetlib.constraints.nulls import NULL
+from posetlib.constraints.numbers import ALL_NUMBERS
 from posetlib.constraints.placeholders import Placeholder
 from posetlib.constraints.strings import Strings
 from posetlib.errors import EmptyConstraintError, FilterError, FilterSyntaxError
 from posetlib.expressions.expression import Expression
-from posetlib.expressions.tree import FALSE, TRUE, Leaf, RawJunction, RawNode
+from posetlib.expressions.tree import FALSE, TRUE, Leaf, Negation, RawJunction, RawNode
 
 __all__ = ["read_selector"]
 
@@ -44,23 +45,23 @@ _GRAMMAR: Final = r"""
     | operand "NOT"i "LIKE"i STRING ["ESCAPE"i STRING]          -> not_like
     | operand "IS"i "NULL"i                                   -> is_null
     | operand "IS"i "NOT"i "NULL"i                            -> is_not_null
-    | operand                                                -> alone
-    | "(" disjunction ")"
+    | operand
 ?operand: NUMBER                                             -> number
-    | SIGN NUMBER                                            -> signed
+    | SIGN operand                                           -> signed
     | STRING                                                 -> text
     | "TRUE"i                                                -> true
     | "FALSE"i                                               -> false
     | NAME                                                   -> name
     | operand ARITHMETIC operand                             -> arithmetic
     | operand SIGN operand                                   -> arithmetic
+    | "(" disjunction ")"
 
 COMPARISON: "=" | "<>" | "<=" | ">=" | "<" | ">"
 ARITHMETIC: "*" | "/"
 SIGN: "+" | "-"
 NUMBER: /(0[xX][0-9a-fA-F]+|[0-9]+\.?[0-9]*([eE][+-]?[0-9]+)?|\.[0-9]+([eE][+-]?[0-9]+)?)[lLfFdD]?/
 STRING: /'(?:[^']|'')*'/
-NAME.-1: /[^\W\d][\w$.]*/
+NAME.-1: /(?:[^\W\d]|\$)[\w$.]*/
 %ignore /\s+/
 """
 
@@ -78,6 +79,8 @@ class _Property(NamedTuple):
     name: str
 
 
+# Words that are no names, as the standard says.
+_RESERVED: Final = frozenset("NULL TRUE FALSE NOT AND OR BETWEEN LIKE IN IS ESCAPE".split())
 _FLIPPED: Final = {"=": "=", "<>": "<>", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 
@@ -104,6 +107,12 @@ def _about(name: str, make: Callable[[], Constraint], *others: str) -> _Truth:
     return _Truth(leaf, _all(*known, leaf._replace(negated=True)))
 
 
+def _ordered(name: str, sign: str, other: str) -> _Truth:
+    """Return a comparison of two properties by order, which is for numbers alone."""
+    numbers = _all(Leaf(name, ALL_NUMBERS), Leaf(name, Placeholder(other, sign)))
+    return _Truth(numbers, _all(_known(name), _known(other), Negation(numbers)))
+
+
 def _constant(value: bool) -> _Truth:
     return _Truth(TRUE, FALSE) if value else _Truth(FALSE, TRUE)
 
@@ -118,10 +127,19 @@ class _Reader(Transformer[Token, Any]):
         if token[:2].lower() == "0x":
             return int(token.rstrip("lL"), 16)
         text = token.rstrip("lLfFdD")
-        return int(text) if text.isdigit() else float(text)
+        if not text.isdigit() or text != token.rstrip("lL"):
+            return float(text)
+        if text[0] == "0" and text.strip("0"):  # as in Java, a zero at the front says base 8
+            try:
+                return int(text, 8)
+            except ValueError:
+                message = f"a whole number that begins with 0 is in base 8, and {text} is not"
+                raise _syntax_error(message, token) from None
+        return int(text)
 
-    def signed(self, sign: Token, number: Token) -> Any:
-        value = self.number(number)
+    def signed(self, sign: Token, value: Any) -> Any:
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            return self.arithmetic(0, sign, value)
         return -value if sign == "-" else value
 
     def text(self, token: Token) -> str:
@@ -134,19 +152,23 @@ class _Reader(Transformer[Token, Any]):
         return False
 
     def name(self, token: Token) -> _Property:
+        if token.upper() in _RESERVED:
+            raise _syntax_error(f"unexpected {str(token)!r}", token)
         return _Property(str(token))
 
     def arithmetic(self, left: Any, operator: Token, right: Any) -> Any:
-        raise FilterSyntaxError(
-            f"arithmetic ({operator}) is not supported: compare a property with a literal",
-            line=operator.line or 1,
-            column=operator.column or 1,
+        raise _syntax_error(
+            f"arithmetic ({operator}) is not supported: compare a property with a literal", operator
         )
 
     # -- conditions --------------------------------------------------------------------------------
 
     def compare(self, left: Any, operator: Token, right: Any) -> _Truth:
-        how = str(operator)
+        return self._compared(left, str(operator), right)
+
+    def _compared(self, left: Any, how: str, right: Any) -> _Truth:
+        if isinstance(left, _Truth) or isinstance(right, _Truth):
+            raise FilterError("a condition is true or false alone, and not compared")
         if not isinstance(left, _Property):
             if not isinstance(right, _Property):
                 return _constant(_compare_literals(left, how, right))
@@ -154,18 +176,20 @@ class _Reader(Transformer[Token, Any]):
         sign = "!=" if how == "<>" else how
         if isinstance(right, _Property):
             other = right.name
+            if how not in ("=", "<>"):
+                return _ordered(left.name, sign, other)
             return _about(left.name, lambda: Placeholder(other, sign), other)
         if isinstance(right, str | bool) and how not in ("=", "<>"):
             raise FilterError(f"{left.name}: strings and booleans compare by = and <> only")
         return _about(left.name, lambda: compared(sign, right))
 
     def inside(self, value: Any, low: Any, high: Any) -> _Truth:
-        name = _numbers("BETWEEN", value, low, high)
-        return _about(name, lambda: between(low, high))
+        _check_numbers("BETWEEN", value, low, high)
+        return self.conjunction(self._compared(value, ">=", low), self._compared(value, "<=", high))
 
     def outside(self, value: Any, low: Any, high: Any) -> _Truth:
-        name = _numbers("BETWEEN", value, low, high)
-        return _about(name, lambda: not_between(low, high))
+        _check_numbers("BETWEEN", value, low, high)
+        return self.disjunction(self._compared(value, "<", low), self._compared(value, ">", high))
 
     def member(self, operand: Any, *values: Token) -> _Truth:
         return _about(_named("IN", operand), lambda: one_of(list(map(self.text, values))))
@@ -189,26 +213,35 @@ class _Reader(Transformer[Token, Any]):
     def is_not_null(self, operand: Any) -> _Truth:
         return self.opposite(self.is_null(operand))
 
-    def alone(self, operand: Any) -> Any:
-        if isinstance(operand, _Property):
-            name = operand.name
-            return _Truth(Leaf(name, Booleans([True])), Leaf(name, Booleans([False])))
-        if isinstance(operand, bool):
-            return _constant(operand)
-        if isinstance(operand, _Truth):  # a condition in parentheses
-            return operand
-        raise FilterError(f"a condition is needed, not the value {operand!r} alone")
-
     # -- joining -----------------------------------------------------------------------------------
 
-    def opposite(self, part: _Truth) -> _Truth:
-        return _Truth(part.false, part.true)
+    def opposite(self, part: Any) -> _Truth:
+        truth = _truth(part)
+        return _Truth(truth.false, truth.true)
 
-    def conjunction(self, *parts: _Truth) -> _Truth:
-        return _Truth(_all(*(p.true for p in parts)), _any(*(p.false for p in parts)))
+    def conjunction(self, *parts: Any) -> _Truth:
+        found = list(map(_truth, parts))
+        return _Truth(_all(*(p.true for p in found)), _any(*(p.false for p in found)))
 
-    def disjunction(self, *parts: _Truth) -> _Truth:
-        return _Truth(_any(*(p.true for p in parts)), _all(*(p.false for p in parts)))
+    def disjunction(self, *parts: Any) -> _Truth:
+        found = list(map(_truth, parts))
+        return _Truth(_any(*(p.true for p in found)), _all(*(p.false for p in found)))
+
+
+def _truth(part: Any) -> _Truth:
+    """Return a condition; a property or a boolean alone is one, too."""
+    if isinstance(part, _Truth):
+        return part
+    if isinstance(part, _Property):
+        name = part.name
+        return _Truth(Leaf(name, Booleans([True])), Leaf(name, Booleans([False])))
+    if isinstance(part, bool):
+        return _constant(part)
+    raise FilterError(f"a condition is needed, not the value {part!r} alone")
+
+
+def _syntax_error(message: str, token: Token) -> FilterSyntaxError:
+    return FilterSyntaxError(message, line=token.line or 1, column=token.column or 1)
 
 
 def _compare_literals(left: Any, how: str, right: Any) -> bool:
@@ -236,14 +269,12 @@ def _named(operator: str, operand: Any) -> str:
     return operand.name
 
 
-def _numbers(operator: str, value: Any, *ends: Any) -> str:
-    """Return the name of a property that is compared with two numbers, or raise FilterError."""
-    name = _named(operator, value)
-    for end in ends:
-        if isinstance(end, bool) or not isinstance(end, int | float):
-            shown = end.name if isinstance(end, _Property) else repr(end)
-            raise FilterError(f"{name}: {operator} needs two numbers, not {shown}")
-    return name
+def _check_numbers(operator: str, *operands: Any) -> None:
+    """Raise FilterError for an operand that is neither a property nor a number."""
+    for each in operands:
+        if isinstance(each, bool | str | _Truth):
+            shown = "a condition" if isinstance(each, _Truth) else repr(each)
+            raise FilterError(f"{operator} needs properties and numbers, not {shown}")
 
 
 def _wildcards(reader: _Reader, pattern: Token, escape: Token | None) -> str:
@@ -303,4 +334,4 @@ def read_selector(text: str) -> Expression:
         ) from None
     except VisitError as error:
         raise error.orig_exc from None
-    return Expression(truth.true)
+    return Expression(_truth(truth).true)

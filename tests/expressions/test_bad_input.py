@@ -72,6 +72,8 @@ def test_an_exploding_disjunctive_form_is_refused():
         expression.dnf()
     with pytest.raises(pl.FilterError, match="more than 20,000 conjunctions"):
         expression.dnf(20_000)
+    with pytest.raises(pl.FilterError, match="more than 1,000,000,000 conjunctions"):
+        expression.dnf(10**9)
     assert expression.covers(expression)
     assert pl.parse_expression("true").covers(expression)
     assert pl.parse_expression("a0 = 1 or b0 = 1").covers(expression)
@@ -97,6 +99,29 @@ def test_a_dictionary_that_contains_itself_is_refused():
     first["not"] = second
     with pytest.raises(pl.FilterError, match="contains itself"):
         pl.Expression.from_dict(first)
+
+
+@pytest.mark.parametrize("kind", ["not", "holds", "some"])
+@pytest.mark.parametrize("circle", [True, False])
+def test_a_constraint_that_contains_itself_or_nests_too_deep_is_refused(kind, circle):
+    def around(inner: dict) -> dict:
+        if kind == "holds":
+            return {"kind": kind, "expression": {"attribute": "x", "constraint": inner}}
+        return {"kind": kind, {"not": "denied", "some": "element"}[kind]: inner}
+
+    constraint: dict = around({"kind": "exists"})
+    if circle:
+        for inner in (constraint, constraint.get("expression")):
+            for name, value in (inner or {}).items():
+                if isinstance(value, dict) and value.get("kind") == "exists":
+                    inner[name] = constraint
+    else:
+        for _ in range(DEEP):
+            constraint = around(constraint)
+    data = {"attribute": "x", "constraint": constraint}
+    with pytest.raises(pl.FilterError, match="too deep, or contains itself") as caught:
+        pl.Expression.from_dict(data)
+    assert len(str(caught.value)) < 100
 
 
 def test_a_dictionary_that_shares_parts_without_end_is_refused():

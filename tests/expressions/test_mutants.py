@@ -19,6 +19,7 @@ from posetlib.expressions import (
     overlapping,
     pruning,
     removals,
+    satisfiable,
     shape_rows,
     simplifying,
     tree,
@@ -27,9 +28,17 @@ from posetlib.expressions.selectivity import joined_selectivity
 from posetlib.simulation import pruned_network
 from tests.planting import plant
 
-from . import test_bad_input, test_matcher, test_meaning, test_pruned_network, test_pruning
+from . import (
+    test_all_kinds,
+    test_bad_input,
+    test_matcher,
+    test_meaning,
+    test_pruned_network,
+    test_pruning,
+)
 
 meaning, matching, prunes = test_meaning, test_matcher, test_pruning
+all_kinds = test_all_kinds
 
 
 def agree(common: int = 2) -> None:
@@ -94,15 +103,36 @@ FAULTS: dict[str, tuple[object, str, str, Callable[[], object]]] = {
         expression._code_of, "(child, after, if_not)", "(child, after, after)", MATCHES,
     ),
     "absence does not satisfy a negated condition": (
-        clauses.possible, "if not held:\n        return True", "if not held:\n        return False",
+        satisfiable.possible, "if not held:\n        return True",
+        "if not held:\n        return False",
         COVERS,
     ),
     "existence is not told from absence": (
-        clauses.possible, "if any(isinstance(each, Exists) for each in avoided):",
+        satisfiable.possible, "if any(isinstance(each, Exists) for each in avoided):",
         "if False:", COVERS,
     ),
     "several avoided constraints are not joined": (
-        clauses._remains, "len(avoided) == 1 or", "True or", COVERS,
+        satisfiable._remains, "len(avoided) == 1 or", "True or", COVERS,
+    ),
+    "strings are not compared with a network": (
+        satisfiable._text_remains, "return any(", "return True or any(",
+        at(all_kinds.test_coverings_across_kinds, 'x in "10.0.0.0/8"', 'x in {"10.0.0.1"}'),
+    ),
+    "an element that is not named is forgotten": (
+        satisfiable._set_remains, "left.split(others)[1]", "left.split(others)[0]",
+        at(all_kinds.test_every_kind_agrees_with_the_world, 0),
+    ),
+    "elements are avoided one by one": (
+        satisfiable._set_remains, "any(e.matches(each) for e in no_elements)", "False",
+        at(all_kinds.test_coverings_across_kinds, "x some > 0", "x has 1"),
+    ),
+    "whole domains are not seen behind other kinds": (
+        satisfiable.possible, "exact = exact or [", "exact = exact or [][:0] and [",
+        at(all_kinds.test_another_kind_is_compared_with_its_like_and_with_whole_domains),
+    ),
+    "what an advertisement excludes is not weighed": (
+        overlapping.OverlapIndex.weight, "math.sqrt(satisfied(leaves.leaf(row)) + 1)", "1",
+        at(prunes.test_the_weight_of_a_leaf_is_the_share_of_the_table_that_it_excludes),
     ),
     "covering looks at some clauses only": (
         comparing.covers, "for b in one.outside", "for b in one.outside[:1]", COVERS,
@@ -134,7 +164,7 @@ FAULTS: dict[str, tuple[object, str, str, Callable[[], object]]] = {
         "1 * (not leaf.negated)", _twice_the_same_leaf,
     ),
     "rows do not follow a removal": (
-        shape_rows.ShapeRows.remove, "self._rows[last] = row", "pass", ROWS,
+        shape_rows.Places.remove_from, "self._rows[moved] = row", "pass", ROWS,
     ),
     "a removed row's interface stays": (
         shape_rows.ShapeRows.remove, "self._interfaces[row] = self._interfaces[end]", "pass", agree,

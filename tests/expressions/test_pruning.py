@@ -8,6 +8,7 @@ import pytest
 import posetlib as pl
 from posetlib.expressions import (
     RATINGS,
+    PrunedAdvertisements,
     PrunedEntries,
     advertisement_prunings,
     learned,
@@ -511,11 +512,85 @@ def test_pruned_advertisements_lose_no_overlap(seed):  # I8
             assert index.overlapping(pruned) >= before
 
 
+class _Weights:
+    """Stands for a table of subscriptions of which only the weights of leaves are published."""
+
+    def __init__(self, weights: dict[str, float]) -> None:
+        self._weights = {read(text).leaves()[0]: weight for text, weight in weights.items()}
+
+    def weight(self, leaf, satisfied=None):
+        return self._weights[leaf]
+
+
+def test_examples_7_4_to_7_7():
+    # The figure with the weights of the leaves is missing. These are the only ones that fit what is
+    # published: the title and the first price exclude nothing, and the three others add up.
+    title = 'title = "Harry Potter and the Goblet of Fire"'
+    weights = {title: 0, USED: 0.00688, "price > 1100": 0, "price > 1400": 0.0043, NEW: 0.0043}
+    index = _Weights(weights)
+    found = overlap_rating(read(A3).root, index)
+    assert found == pytest.approx((0.0043, 0.0154, 0.01548), abs=5e-6)
+    losses = {
+        removed: next(
+            loss
+            for loss, left in advertisement_prunings(read(A3), index)
+            if read(removed).leaves()[0] not in left.leaves() and len(left.leaves()) == 4
+        )
+        for removed in weights
+    }
+    assert losses[title] == 0
+    assert losses["price > 1400"] == pytest.approx(0.278, abs=5e-4)
+    # By the algorithm the lower bound falls to that of the first price, which is nothing.
+    assert losses[USED] == 1
+    assert sorted(losses, key=losses.__getitem__)[0] in (title, "price > 1100")
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_advertisements_are_pruned_in_the_order_of_what_they_lose(seed):  # I8
+    parameters = AuctionParameters(seed=seed)
+    subscriptions = generated_subscriptions(parameters, range(60)).expressions()
+    matcher = pl.ExpressionMatcher((each, 1) for each in subscriptions)
+    matcher.match_many(generated_events(parameters, range(200)).notifications())
+
+    def satisfied(leaf):
+        return matcher.selectivity(leaf)[0]
+
+    index = pl.OverlapIndex(enumerate(subscriptions))
+    entries = PrunedAdvertisements(index, satisfied)
+    made = generated_advertisements(parameters, range(16)).expressions()
+    for i, each in enumerate(made):
+        entries.add(i, each)
+    while True:
+        best = min(
+            (
+                advertisement_prunings(entries.current(i), index, each, satisfied)[0][0]
+                for i, each in enumerate(made)
+                if prunings(entries.current(i))
+            ),
+            default=None,
+        )
+        before = [entries.current(i) for i in range(16)]
+        if not entries.prune(1):
+            assert best is None
+            break
+        ((i, left),) = (
+            (i, entries.current(i)) for i in range(16) if entries.current(i) != before[i]
+        )
+        options = advertisement_prunings(before[i], index, made[i], satisfied)
+        assert best == pytest.approx(min(loss for loss, each in options if each == left))
+        assert index.overlapping(left) >= index.overlapping(made[i])
+        assert left.covers(made[i])
+    assert all(not prunings(entries.current(i)) for i in range(16))
+
+
 def test_the_weight_of_a_leaf_is_the_share_of_the_table_that_it_excludes():
     index = pl.OverlapIndex(enumerate(map(read, ["x > 3", "x > 5 and y = 1", "x < 1", "x > 3"])))
     (leaf,) = read("x < 2").leaves()
     assert index.weight(leaf) == 3 / 5  # of five leaves, three on x lie above
-    assert index.weight(leaf, satisfied=3) == 3 / 5 / 2
+    # Of a leaf that three notifications have satisfied, each occurrence counts a half.
+    (often,) = read("x > 3").leaves()
+    counts = {often: 3}
+    assert index.weight(leaf, lambda each: counts.get(each, 0)) == (2 / 2 + 1) / 5
     (other,) = read("z = 1").leaves()
     assert index.weight(other) == 0
 

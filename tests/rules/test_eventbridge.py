@@ -32,6 +32,9 @@ EVENT = {
         "ok": True,
         "names": ["Anna", "Bo"],
         "FileName": "Image.PNG",
+        "path": "C:\\x",
+        "stars": "a*b",
+        "LastName": "",
     },
 }
 
@@ -58,6 +61,10 @@ CASES: list[tuple[dict[str, Any], bool]] = [
     ({"FileName": [{"wildcard": "I*x.*"}]}, False),
     ({"FileName": [{"wildcard": "I?age.PNG"}]}, False),
     ({"FileName": [{"wildcard": "Image\\*PNG"}]}, False),
+    ({"path": [{"wildcard": "C:*\\\\*"}]}, True),  # a star on both sides of a backslash
+    ({"path": [{"wildcard": "*\\**"}]}, False),  # and of a plain star
+    ({"stars": [{"wildcard": "*\\**"}]}, True),
+    ({"LastName": [""]}, True),
     ({"state": [{"anything-but": "initializing"}]}, True),
     ({"state": [{"anything-but": ["terminated", "stopped"]}]}, False),
     ({"x-limit": [{"anything-but": 123}]}, True),
@@ -288,6 +295,10 @@ def test_random_patterns_and_events(seed: int) -> None:
         ({"a": [{"exists": "yes"}]}, "exists is true or false"),
         ({"a": [{"cidr": "10.0.0.0/99"}]}, "a: cidr"),
         ({"a": [{"wildcard": "a**b"}]}, "two stars"),
+        ({"a": [{"wildcard": "a\\?b"}]}, "stands before * or"),
+        ({"a": [{"wildcard": "a\\"}]}, "stands before * or"),
+        # With a reserved name among its fields, "$or" is a field of that name.
+        ({"$or": [{"a": [1], "prefix": ["b"]}, {"c": [1]}]}, "$or: an operator is the only field"),
         ({"a": [{"anything-but": []}]}, "an empty list"),
         ({"a": [{"anything-but": [1, "a"]}]}, "mixed types"),
         ({"a": [{"anything-but": {"near": "a"}}]}, "unknown operator"),
