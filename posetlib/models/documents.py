@@ -6,7 +6,8 @@ each of them is a child as well, with the leaf as its own text: so a path finds 
 
 The name "." in a record is the node's own text. A value that reads as a number stands in the record
 a second time, as a number, under its name with "#" before it: text has no types, so what a
-condition compares with decides what is read.
+condition compares with decides what is read. A name that begins with "#" itself has a backslash
+before it in the record, so that it is no other value's number.
 """
 
 from __future__ import annotations
@@ -25,13 +26,18 @@ __all__ = [
     "NUMBER_MARK",
     "OWN_TEXT",
     "Document",
+    "name_of",
     "read_xml",
+    "record_name",
+    "set_text",
 ]
 
 #: The name of a node's own text in its record.
 OWN_TEXT: Final = "."
 #: Stands before the name of a value that reads as a number.
 NUMBER_MARK: Final = "#"
+# Stands in a record before a name that begins with this mark or the one above.
+_ESCAPE_MARK: Final = "\\"
 
 # What a document may have at most. Documents come from outside: a small one may take no more time
 # and memory to match than its size suggests.
@@ -46,6 +52,24 @@ _MAX_DIGITS: Final = 1_200
 _NUMBER: Final = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 # What a text must begin with to be a number; quicker than the expression, and nearly always enough.
 _NUMBER_STARTS: Final = frozenset("0123456789+-.")
+
+
+def record_name(name: str) -> str:
+    r"""Return the name under which a value stands in a record.
+
+    >>> print(record_name("price"), record_name("#text"))
+    price \#text
+    """
+    return _ESCAPE_MARK + name if name.startswith((NUMBER_MARK, _ESCAPE_MARK)) else name
+
+
+def name_of(key: str) -> str:
+    """Return the name of the value that stands in a record under a key, as text or as number.
+
+    >>> name_of("price"), name_of("#price"), name_of(record_name("#text"))
+    ('price', 'price', '#text')
+    """
+    return key.removeprefix(NUMBER_MARK).removeprefix(_ESCAPE_MARK)
 
 
 class Document(DocumentValue):
@@ -104,9 +128,9 @@ class Document(DocumentValue):
     def shown(self, node: int) -> dict[str, Any]:
         """Return the record of a node as people wrote it: without the numbers' second form."""
         return {
-            name: value
-            for name, value in self.records[node].items()
-            if not name.startswith(NUMBER_MARK)
+            name_of(key): value
+            for key, value in self.records[node].items()
+            if not key.startswith(NUMBER_MARK)
         }
 
     def __str__(self) -> str:
@@ -119,12 +143,20 @@ class Document(DocumentValue):
     def to_xml(self) -> str:
         """Return the document as XML, from which ``read_xml`` makes an equal one.
 
-        ValueError if there is none: XML has one outermost element, and text as values.
+        ValueError if there is none: XML has one outermost element, and text as values, which reads
+        as a number if it looks like one.
 
-        >>> Document.of({"item": {"id": "5"}}).to_xml()
-        '<item id="5"><id>5</id></item>'
+        >>> Document.of({"item": {"id": "A5"}}).to_xml()
+        '<item id="A5"><id>A5</id></item>'
         """
-        return _as_xml(self)
+        text = _as_xml(self)
+        try:
+            is_same = read_xml(text) == self
+        except DocumentError as error:
+            raise ValueError(f"the document cannot be written as XML: {error}") from None
+        if not is_same:
+            raise ValueError("XML cannot tell this document from another one")
+        return text
 
     def __repr__(self) -> str:
         return f"<Document: {len(self)} nodes, {', '.join(self._tops()[:3]) or 'empty'}>"
@@ -233,10 +265,11 @@ def _members(value: Any) -> Iterator[Any]:
 
 
 def _set_leaf(record: dict[str, Any], name: str, value: Any) -> None:
-    record[name] = value
+    key = record_name(name)
+    record[key] = value
     number = None if isinstance(value, list) else exact(value)
     if number is not None and number == number:
-        record[NUMBER_MARK + name] = value
+        record[NUMBER_MARK + key] = value
 
 
 # -- XML -------------------------------------------------------------------------------------------
@@ -304,7 +337,7 @@ class _XmlReader:
         node = self.builder.add(_clark(name), self._open[-1] if self._open else -1)
         record = self.builder.records[node]
         for key, value in attributes.items():
-            _set_text(record, _clark(key), value)
+            set_text(record, _clark(key), value)
         self._open.append(node)
         self._texts.append([])
 
@@ -315,7 +348,7 @@ class _XmlReader:
         text = "".join(self._texts.pop()).strip()
         node = self._open.pop()
         if text:
-            _set_text(self.builder.records[node], OWN_TEXT, text)
+            set_text(self.builder.records[node], OWN_TEXT, text)
 
 
 def _clark(name: str) -> str:
@@ -323,7 +356,8 @@ def _clark(name: str) -> str:
     return "{" + name if "}" in name else name
 
 
-def _set_text(record: dict[str, Any], name: str, text: str) -> None:
+def set_text(record: dict[str, Any], name: str, text: str) -> None:
+    """Set a value of a record as XML has it: text, and the number that it reads as."""
     record[name] = text
     number = _number_of(text.strip())
     if number is not None:

@@ -96,6 +96,32 @@ class TestXml:
         with pytest.raises(pl.DocumentError, match=message):
             pl.read_xml(data)
 
+    @pytest.mark.parametrize(
+        "value",
+        [
+            {"a": {}, "b": {}},
+            {"a": {"k": 5}},
+            {"a": {"k": "5"}},
+            {"a b": {}},
+            {"a": {"k l": "v"}},
+            {"a": {".": " v "}},
+            {"a": {".": ""}},
+            {"a": {".": "\x00"}},
+            {"a": {"k": "\ud800"}},
+            {"a:b": {}},
+            {"{}a": {}},
+            {"a": {"xmlns": "v"}},
+        ],
+        ids=repr,
+    )
+    def test_what_has_no_text_in_xml(self, value: Any) -> None:
+        with pytest.raises(ValueError, match="XML"):
+            pl.Document.of(value).to_xml()
+
+    def test_text_in_xml_is_read_back(self) -> None:
+        document = pl.Document.of({"{u}a": {"{u}k": "v", "b": "<&>'\"", "c": {".": "x\ny"}}})
+        assert pl.read_xml(document.to_xml()) == document
+
     def test_not_text_at_all(self) -> None:
         with pytest.raises(TypeError, match="XML is bytes or a string, not int"):
             pl.read_xml(5)  # type: ignore[arg-type]
@@ -160,6 +186,17 @@ class TestMappings:
         assert pl.DocumentPath("/a[k = 5]").matches({"a": {"k": 5.0}})
         assert pl.DocumentPath("/a[k has 5]").matches({"a": {"k": [5, 6]}})
         assert pl.DocumentPath("/a[k = true]").matches({"a": {"k": True}})
+
+    def test_a_name_that_begins_with_the_mark_of_numbers(self) -> None:
+        """``#k`` was taken for the number that ``k`` reads as."""
+        value = {"a": {"#k": 5, "k": "text", "\\#k": 7}}
+        assert not pl.DocumentPath("/a[k >= 3]").matches(value)
+        assert pl.PathIndex([pl.DocumentPath("/a[k >= 3]")]).satisfied(value) == []
+        asked = pl.DocumentPath("/a[`#k` = 5 and `\\#k` = 7 and k = 'text']")
+        assert asked.matches(value)
+        assert asked.matches(asked.example())
+        assert pl.DocumentPath(asked.text) == asked
+        assert pl.Document.of(value).shown(0) == value["a"]
 
     def test_what_is_no_document_does_not_match(self) -> None:
         for value in ("<a/>", ["a"], 5, None, {1, 2}):
