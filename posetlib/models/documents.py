@@ -46,8 +46,13 @@ _MAX_BYTES: Final = 1_000_000
 MAX_DEPTH: Final = 64
 _MAX_NODES: Final = 50_000
 _MAX_ATTRIBUTES: Final = 1_000
+# The longest name, its namespace included, in characters.
+_MAX_NAME: Final = 1_000
 # The longest text that is read as a number, in characters.
 _MAX_DIGITS: Final = 1_200
+# The namespaces of the prefixes xml and xmlns.
+_XML_SPACE: Final = "http://www.w3.org/XML/1998/namespace"
+_XMLNS_SPACE: Final = "http://www.w3.org/2000/xmlns/"
 
 _NUMBER: Final = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 # What a text must begin with to be a number; quicker than the expression, and nearly always enough.
@@ -306,54 +311,105 @@ def read_xml(data: bytes | str) -> Document:
 
 
 class _XmlReader:
-    """The handlers of one parser, and what they have read."""
+    """The handlers of one parser, and what they have read.
+
+    Namespaces are resolved here and not by the parser: it would write out the namespace of every
+    name before a limit could be asked for.
+    """
 
     def __init__(self) -> None:
         self.builder = _Builder()
         # The open elements, and the pieces of the text of each.
         self._open: list[int] = []
         self._texts: list[list[str]] = []
-        self.parser = expat.ParserCreate(namespace_separator="}")
+        # The namespaces by prefix, "" for the one of elements without a prefix; and what each open
+        # element has to put back: the prefixes that it declares, with their namespaces before it.
+        self._spaces: dict[str, str] = {"xml": _XML_SPACE}
+        self._before: list[list[tuple[str, str]]] = []
+        # Each name once, and how long they are together.
+        self._names: dict[str, str] = {}
+        self._names_length = 0
+        self.parser = expat.ParserCreate()
         self.parser.buffer_text = True
         self.parser.StartElementHandler = self._start
         self.parser.EndElementHandler = self._end
         self.parser.CharacterDataHandler = self._text
         self.parser.StartDoctypeDeclHandler = self._refuse_doctype
 
-    def _place(self) -> str:
+    def _error(self, message: str) -> DocumentError:
         column = self.parser.CurrentColumnNumber + 1
-        return f"(line {self.parser.CurrentLineNumber}, column {column})"
+        return DocumentError(f"{message} (line {self.parser.CurrentLineNumber}, column {column})")
 
     def _refuse_doctype(self, *_: object) -> None:
-        raise DocumentError(f"a document type (DOCTYPE) is refused {self._place()}")
+        raise self._error("a document type (DOCTYPE) is refused")
 
     def _start(self, name: str, attributes: dict[str, str]) -> None:
         if len(self._open) >= MAX_DEPTH:
-            raise DocumentError(f"a document is at most {MAX_DEPTH} levels deep {self._place()}")
+            raise self._error(f"a document is at most {MAX_DEPTH} levels deep")
         if len(attributes) > _MAX_ATTRIBUTES:
-            raise DocumentError(
-                f"an element has at most {_MAX_ATTRIBUTES:,} attributes {self._place()}"
-            )
-        node = self.builder.add(_clark(name), self._open[-1] if self._open else -1)
+            raise self._error(f"an element has at most {_MAX_ATTRIBUTES:,} attributes")
+        declared = [key for key in attributes if key == "xmlns" or key.startswith("xmlns:")]
+        self._before.append([self._declare(key, attributes.pop(key)) for key in declared])
+        is_plain = ":" not in name and not self._spaces.get("")
+        node = self.builder.add(
+            self._known(name) if is_plain else self._resolved(name, is_element=True),
+            self._open[-1] if self._open else -1,
+        )
         record = self.builder.records[node]
         for key, value in attributes.items():
-            set_text(record, _clark(key), value)
+            full = self._known(key) if ":" not in key else self._resolved(key, is_element=False)
+            if full in record:
+                raise self._error(f"the attribute {full} is given twice")
+            set_text(record, full, value)
         self._open.append(node)
         self._texts.append([])
+
+    def _declare(self, key: str, space: str) -> tuple[str, str]:
+        """Note the namespace of a prefix; return the prefix and the namespace that it had."""
+        _, colon, prefix = key.partition(":")
+        is_xml = prefix == "xml"
+        if (colon and not (prefix and space)) or prefix == "xmlns" or ":" in prefix:
+            raise self._error(f"{key} declares no namespace")
+        if is_xml is not (space == _XML_SPACE) or space == _XMLNS_SPACE:
+            raise self._error(f"{key} declares a namespace that is XML's own")
+        before = self._spaces.get(prefix, "")
+        self._spaces[prefix] = space
+        return prefix, before
+
+    def _resolved(self, name: str, *, is_element: bool) -> str:
+        """Return a name as ``{namespace}name``."""
+        prefix, colon, local = name.partition(":")
+        if not colon:
+            prefix, local = "", name
+        space = self._spaces.get(prefix, "") if colon or is_element else ""
+        if not local or ":" in local or (colon and not prefix):
+            raise self._error(f"{name} is no name with a prefix")
+        if colon and not space:
+            raise self._error(f"the prefix of {name} has no namespace")
+        if len(space) + len(local) > _MAX_NAME:
+            raise self._error(f"a name and its namespace have at most {_MAX_NAME:,} characters")
+        return self._known(f"{{{space}}}{local}" if space else local)
+
+    def _known(self, name: str) -> str:
+        """Return a name that was read before as it was then."""
+        found = self._names.get(name)
+        if found is None:
+            self._names_length += len(name)
+            if self._names_length > _MAX_BYTES:
+                raise self._error(f"the names of a document have at most {_MAX_BYTES:,} characters")
+            found = self._names[name] = name
+        return found
 
     def _text(self, text: str) -> None:
         self._texts[-1].append(text)
 
     def _end(self, _: str) -> None:
+        for prefix, space in reversed(self._before.pop()):
+            self._spaces[prefix] = space
         text = "".join(self._texts.pop()).strip()
         node = self._open.pop()
         if text:
             set_text(self.builder.records[node], OWN_TEXT, text)
-
-
-def _clark(name: str) -> str:
-    """Return a name as ``{namespace}name``; expat leaves the first brace out."""
-    return "{" + name if "}" in name else name
 
 
 def set_text(record: dict[str, Any], name: str, text: str) -> None:
@@ -403,6 +459,6 @@ def _prefixed(name: str, spaces: dict[str, str]) -> str:
     if not name.startswith("{"):
         return name
     space, _, local = name[1:].rpartition("}")
-    if space == "http://www.w3.org/XML/1998/namespace":
+    if space == _XML_SPACE:
         return f"xml:{local}"
     return f"{spaces.setdefault(space, f'n{len(spaces)}')}:{local}"

@@ -28,6 +28,8 @@ __all__ = ["PathIndex"]
 _MAX_STATES: Final = 4_096
 # The most answers about conditions that all states together keep.
 _MAX_ANSWERS: Final = 1 << 16
+# How many ends of its trunk a guarded path is asked for, before it is asked of the whole document.
+_MAX_ENDS: Final = 8
 
 
 class _Asked(NamedTuple):
@@ -106,6 +108,54 @@ def _follow(steps: dict[str | None, _Step], name: str, found: dict[_Step, None])
         step = steps.get(key)
         if step is not None:
             found[step] = None
+
+
+class _GuardedPaths:
+    """Paths whose trunk ends at nodes of a document, asked for their conditions on the way there.
+
+    A trunk may end at very many nodes. So no path is asked more often than a few times and then
+    once of the whole document.
+    """
+
+    __slots__ = ("_document", "_found", "_paths", "_settled", "_tried")
+
+    def __init__(
+        self, paths: list[DocumentPath | None], document: Document, found: set[int]
+    ) -> None:
+        self._paths = paths
+        self._document = document
+        #: The paths that the document matches; shared with who asks.
+        self._found = found
+        #: For each path that was asked in vain, how often; the most for one that does not match.
+        self._tried: dict[int, int] = {}
+        #: Groups of paths about which nothing is left to be asked, by identity.
+        self._settled: dict[int, tuple[int, ...]] = {}
+
+    def end_at(self, node: int, paths: tuple[int, ...]) -> None:
+        """Add those of the paths whose conditions hold on the way to a node, or anywhere."""
+        if id(paths) in self._settled:
+            return
+        found, tried = self._found, self._tried
+        is_settled = True
+        for number in paths:
+            if number in found:
+                continue
+            count = tried.get(number, 0)
+            if count > _MAX_ENDS:
+                continue
+            path = self._paths[number]
+            assert path is not None, "a number that is free is not among those of a step"
+            if (
+                path.matcher.matches_above(self._document, node)
+                if count < _MAX_ENDS
+                else path.matcher.matches(self._document)
+            ):
+                found.add(number)
+            else:
+                tried[number] = count + 1
+                is_settled &= count == _MAX_ENDS
+        if is_settled:
+            self._settled[id(paths)] = paths
 
 
 class PathIndex:
@@ -218,6 +268,7 @@ class PathIndex:
     def _with_trunk(self, document: Document) -> set[int]:
         """Return the paths whose trunk a document has, with its conditions."""
         found: set[int] = set()
+        guarded_paths = _GuardedPaths(self._paths, document, found)
         states: list[_State] = []
         seen: set[_State] = set()
         parents, records = document.parents, document.records
@@ -232,7 +283,7 @@ class PathIndex:
                 seen.add(state)
                 found.update(state.plain.sure)
             if state.plain.guarded:
-                self._add_guarded(state.plain.guarded, document, node, found)
+                guarded_paths.end_at(node, state.plain.guarded)
             for above, conditions in state.asked:
                 at = node
                 for _ in range(above):
@@ -241,16 +292,8 @@ class PathIndex:
                     sure, guarded = conditions.met(records[at])
                     found.update(sure)
                     if guarded:
-                        self._add_guarded(guarded, document, node, found)
+                        guarded_paths.end_at(node, guarded)
         return found
-
-    def _add_guarded(
-        self, paths: tuple[int, ...], document: Document, node: int, found: set[int]
-    ) -> None:
-        """Add those of the paths whose conditions hold on the way up from a node."""
-        for number in paths:
-            if number not in found and self._path(number).matcher.matches_above(document, node):
-                found.add(number)
 
     def _state_below(self, before: _State, name: str) -> _State:
         here, open_steps = before.below(name)

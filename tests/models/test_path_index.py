@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import posetlib as pl
-from posetlib.models import path_index, step_conditions
+from posetlib.models import path_index, path_matching, step_conditions
 from tests.models.oracle import random_document, random_path
 
 
@@ -19,6 +19,7 @@ from tests.models.oracle import random_document, random_path
 @pytest.mark.parametrize("seed", range(3))
 def test_as_asking_each(seed: int, most_states: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(path_index, "_MAX_STATES", most_states)
+    monkeypatch.setattr(path_index, "_MAX_ENDS", 1)
     monkeypatch.setattr(step_conditions, "_MANY_CONDITIONS", 2)
     monkeypatch.setattr(step_conditions, "_OFTEN", 1)
     draw = random.Random(seed)
@@ -61,6 +62,27 @@ def test_states_have_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     for _ in range(200):
         index.satisfied(random_document(draw, nodes=12, names="abcd"))
     assert len(index._states) == 20
+
+
+def test_a_trunk_that_ends_at_many_nodes_is_asked_a_few_times(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Paths with two conditions were asked once for each of thousands of nodes."""
+    asked = 0
+    above = path_matching.PathMatcher.matches_above
+
+    def counted(*arguments: Any) -> bool:
+        nonlocal asked
+        asked += 1
+        return above(*arguments)
+
+    monkeypatch.setattr(path_matching.PathMatcher, "matches_above", counted)
+    document = pl.read_xml("<a x='5' y='1'>" * 9 + "<a x='7'/>" * 500 + "</a>" * 9)
+    paths = [pl.DocumentPath(f"//a[x = {i}]//a[y >= 0]//a") for i in range(20)]
+    paths.append(pl.DocumentPath("//a[y = 1]//a[x = 7]"))
+    index = pl.PathIndex(paths)
+    assert set(index.satisfied(document)) == {each for each in paths if each.matches(document)}
+    assert 0 < asked < 12 * len(paths)
 
 
 def test_values_that_are_no_documents() -> None:
