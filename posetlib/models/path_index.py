@@ -350,8 +350,9 @@ def _holding(asked: list[_Ends], asked_of: list[int], met: dict[int, BoolArray])
     lines = np.repeat([line[node] for node in asked_of], [ends.paths.size for ends in asked])
     conditions = np.concatenate([ends.conditions for ends in asked])
     answers = np.array(list(met.values()))
-    paths: IntArray = np.concatenate([ends.paths for ends in asked])
-    return paths[answers[lines, conditions]]
+    paths = np.concatenate([ends.paths for ends in asked])
+    holding: IntArray = paths[answers[lines, conditions]]
+    return holding
 
 
 def _trunk(
