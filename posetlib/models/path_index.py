@@ -279,8 +279,8 @@ class PathIndex:
             found = self._arrays.found(document, self._conditions, guarded_paths.ends_at)
         is_found = np.zeros(len(self._paths), dtype=np.bool_)
         is_found[list(guarded_paths.found)] = True
-        for each in found:
-            is_found[each] = True
+        if found:
+            is_found[np.concatenate(found)] = True
         numbers: list[int] = is_found.nonzero()[0].tolist()
         return numbers
 
