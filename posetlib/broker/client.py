@@ -24,6 +24,7 @@ from typing import Any, Final
 from posetlib.broker.travelling import Travel
 from posetlib.errors import BrokerError
 from posetlib.filters.filter import Filter
+from posetlib.models import Document, xml_value
 
 __all__ = ["AsyncClient", "Client", "connect", "connect_async", "read_address"]
 
@@ -143,13 +144,18 @@ class _Talk:
 
 def _line(op: str, **fields: Any) -> bytes:
     named = {name: value for name, value in fields.items() if value is not None}
-    text = json.dumps({"op": op, **named}, separators=(",", ":"), allow_nan=False, default=_as_list)
+    text = json.dumps({"op": op, **named}, separators=(",", ":"), allow_nan=False, default=_plain)
     return text.encode() + b"\n"
 
 
-def _as_list(value: object) -> list[Any]:
+def _plain(value: object) -> Any:
+    """Return a value that JSON does not have as one that it has."""
     if isinstance(value, set | frozenset):
         return list(value)
+    if isinstance(value, Document):
+        return xml_value(value)
+    if isinstance(value, Mapping):
+        return dict(value)
     raise TypeError(f"{value!r} cannot be published: JSON has no {type(value).__name__}")
 
 

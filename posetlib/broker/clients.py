@@ -196,7 +196,7 @@ class Client(Talk):
     def _publish(self, data: dict[str, Any]) -> None:
         found = read_notification(data)
         try:
-            self.broker.publish(self.source, [encode({"op": "publish", "n": found})], [found])
+            self.broker.publish(self.source, [encode({"op": "publish", "n": data["n"]})], [found])
         except DocumentError as error:
             raise RefusedError("document", str(error)) from None
 

@@ -25,7 +25,8 @@ from posetlib.broker.lines import decode_marked, encode, with_mark
 from posetlib.broker.protocol import RefusedError, message, read_name
 from posetlib.broker.sessions import Session
 from posetlib.broker.state import State, StayRow
-from posetlib.errors import MessageError, StateFileError
+from posetlib.errors import DocumentError, MessageError, StateFileError
+from posetlib.models import read_documents
 from posetlib.routing import Update
 from posetlib.routing.mobility import Action, Deliver, Direct, Journey, Note, Release, Send, Station
 from posetlib.routing.mobility import Session as Stay
@@ -560,4 +561,7 @@ class Moves:
 
 def _note(line: bytes) -> Note:
     mark, notification = decode_marked(line)
-    return Note(mark, notification, line)
+    try:
+        return Note(mark, read_documents(notification), line)
+    except DocumentError as wrong:
+        raise MessageError(str(wrong)) from None

@@ -11,8 +11,10 @@ from typing import Any, Final
 
 from posetlib.broker.lines import encode
 from posetlib.broker.settings import A_NAME, is_name
+from posetlib.errors import DocumentError
 from posetlib.filters.filter import Filter
 from posetlib.filters.parsing import parse_filter
+from posetlib.models import read_documents
 
 __all__ = [
     "PING",
@@ -116,11 +118,14 @@ def read_filter(data: Mapping[str, Any], field: str = "filter") -> Filter:
 
 
 def read_notification(data: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the notification of a message that publishes one."""
+    """Return the notification of a message that publishes one, with its documents read."""
     found = data.get("n")
     if not isinstance(found, dict):
         raise RefusedError("field", "publish needs 'n', the notification as an object")
-    return found
+    try:
+        return read_documents(found)
+    except DocumentError as wrong:
+        raise RefusedError("document", str(wrong)) from None
 
 
 def read_ttl(data: Mapping[str, Any]) -> float | None:

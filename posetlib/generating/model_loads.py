@@ -15,7 +15,7 @@ import numpy as np
 from posetlib.array_types import BoolArray, IntArray
 from posetlib.generating.draws import Draw, Grid
 from posetlib.models import xml_value
-from posetlib.models.documents import Document
+from posetlib.models.documents import Document, set_text
 
 __all__ = ["documents", "path_clauses", "template_clauses", "tuples"]
 
@@ -175,8 +175,11 @@ def _elements(body: Mapping[str, Any], numbers: Sequence[str]) -> Document:
         name, inner, parent = todo.pop()
         names.append(name)
         parents.append(parent)
-        # Text, as attributes have it.
-        records.append({each: repr(inner[each]) for each in numbers if each in inner})
+        record: dict[str, Any] = {}
+        for each in numbers:
+            if each in inner:
+                set_text(record, each, repr(inner[each]))
+        records.append(record)
         todo += [
             (each, value, len(names) - 1)
             for each, value in reversed(list(inner.items()))

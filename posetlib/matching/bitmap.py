@@ -462,10 +462,9 @@ class BitmapMatcher(Matcher[Filter]):
         lines = []
         try:
             for name, bitmaps in self._attributes.items():
-                if "." in name:
+                values = [notification.get(name, MISSING) for notification in chunk]
+                if "." in name and any(value is MISSING for value in values):
                     values = [lookup(notification, name) for notification in chunk]
-                else:
-                    values = [notification.get(name, MISSING) for notification in chunk]
                 read = bitmaps.cells.read(values)
                 readings.append((bitmaps, read))
                 lines.append(_lines_of(bitmaps, read, values))

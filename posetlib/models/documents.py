@@ -6,7 +6,8 @@ each of them is a child as well, with the leaf as its own text: so a path finds 
 
 The name "." in a record is the node's own text. A value that reads as a number stands in the record
 a second time, as a number, under its name with "#" before it: text has no types, so what a
-condition compares with decides what is read.
+condition compares with decides what is read. A name that begins with "#" itself has a backslash
+before it in the record, so that it is no other value's number.
 """
 
 from __future__ import annotations
@@ -25,13 +26,18 @@ __all__ = [
     "NUMBER_MARK",
     "OWN_TEXT",
     "Document",
+    "name_of",
     "read_xml",
+    "record_name",
+    "set_text",
 ]
 
 #: The name of a node's own text in its record.
 OWN_TEXT: Final = "."
 #: Stands before the name of a value that reads as a number.
 NUMBER_MARK: Final = "#"
+# Stands in a record before a name that begins with this mark or the one above.
+_ESCAPE_MARK: Final = "\\"
 
 # What a document may have at most. Documents come from outside: a small one may take no more time
 # and memory to match than its size suggests.
@@ -40,12 +46,35 @@ _MAX_BYTES: Final = 1_000_000
 MAX_DEPTH: Final = 64
 _MAX_NODES: Final = 50_000
 _MAX_ATTRIBUTES: Final = 1_000
+# The longest name, its namespace included, in characters.
+_MAX_NAME: Final = 1_000
 # The longest text that is read as a number, in characters.
 _MAX_DIGITS: Final = 1_200
+# The namespaces of the prefixes xml and xmlns.
+_XML_SPACE: Final = "http://www.w3.org/XML/1998/namespace"
+_XMLNS_SPACE: Final = "http://www.w3.org/2000/xmlns/"
 
 _NUMBER: Final = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 # What a text must begin with to be a number; quicker than the expression, and nearly always enough.
 _NUMBER_STARTS: Final = frozenset("0123456789+-.")
+
+
+def record_name(name: str) -> str:
+    r"""Return the name under which a value stands in a record.
+
+    >>> print(record_name("price"), record_name("#text"))
+    price \#text
+    """
+    return _ESCAPE_MARK + name if name.startswith((NUMBER_MARK, _ESCAPE_MARK)) else name
+
+
+def name_of(key: str) -> str:
+    """Return the name of the value that stands in a record under a key, as text or as number.
+
+    >>> name_of("price"), name_of("#price"), name_of(record_name("#text"))
+    ('price', 'price', '#text')
+    """
+    return key.removeprefix(NUMBER_MARK).removeprefix(_ESCAPE_MARK)
 
 
 class Document(DocumentValue):
@@ -104,9 +133,9 @@ class Document(DocumentValue):
     def shown(self, node: int) -> dict[str, Any]:
         """Return the record of a node as people wrote it: without the numbers' second form."""
         return {
-            name: value
-            for name, value in self.records[node].items()
-            if not name.startswith(NUMBER_MARK)
+            name_of(key): value
+            for key, value in self.records[node].items()
+            if not key.startswith(NUMBER_MARK)
         }
 
     def __str__(self) -> str:
@@ -119,12 +148,20 @@ class Document(DocumentValue):
     def to_xml(self) -> str:
         """Return the document as XML, from which ``read_xml`` makes an equal one.
 
-        ValueError if there is none: XML has one outermost element, and text as values.
+        ValueError if there is none: XML has one outermost element, and text as values, which reads
+        as a number if it looks like one.
 
-        >>> Document.of({"item": {"id": "5"}}).to_xml()
-        '<item id="5"><id>5</id></item>'
+        >>> Document.of({"item": {"id": "A5"}}).to_xml()
+        '<item id="A5"><id>A5</id></item>'
         """
-        return _as_xml(self)
+        text = _as_xml(self)
+        try:
+            is_same = read_xml(text) == self
+        except DocumentError as error:
+            raise ValueError(f"the document cannot be written as XML: {error}") from None
+        if not is_same:
+            raise ValueError("XML cannot tell this document from another one")
+        return text
 
     def __repr__(self) -> str:
         return f"<Document: {len(self)} nodes, {', '.join(self._tops()[:3]) or 'empty'}>"
@@ -233,10 +270,11 @@ def _members(value: Any) -> Iterator[Any]:
 
 
 def _set_leaf(record: dict[str, Any], name: str, value: Any) -> None:
-    record[name] = value
+    key = record_name(name)
+    record[key] = value
     number = None if isinstance(value, list) else exact(value)
     if number is not None and number == number:
-        record[NUMBER_MARK + name] = value
+        record[NUMBER_MARK + key] = value
 
 
 # -- XML -------------------------------------------------------------------------------------------
@@ -273,57 +311,109 @@ def read_xml(data: bytes | str) -> Document:
 
 
 class _XmlReader:
-    """The handlers of one parser, and what they have read."""
+    """The handlers of one parser, and what they have read.
+
+    Namespaces are resolved here and not by the parser: it would write out the namespace of every
+    name before a limit could be asked for.
+    """
 
     def __init__(self) -> None:
         self.builder = _Builder()
         # The open elements, and the pieces of the text of each.
         self._open: list[int] = []
         self._texts: list[list[str]] = []
-        self.parser = expat.ParserCreate(namespace_separator="}")
+        # The namespaces by prefix, "" for the one of elements without a prefix; and what each open
+        # element has to put back: the prefixes that it declares, with their namespaces before it.
+        self._spaces: dict[str, str] = {"xml": _XML_SPACE}
+        self._before: list[list[tuple[str, str]]] = []
+        # Each name once, and how long they are together.
+        self._names: dict[str, str] = {}
+        self._names_length = 0
+        self.parser = expat.ParserCreate()
         self.parser.buffer_text = True
         self.parser.StartElementHandler = self._start
         self.parser.EndElementHandler = self._end
         self.parser.CharacterDataHandler = self._text
         self.parser.StartDoctypeDeclHandler = self._refuse_doctype
 
-    def _place(self) -> str:
+    def _error(self, message: str) -> DocumentError:
         column = self.parser.CurrentColumnNumber + 1
-        return f"(line {self.parser.CurrentLineNumber}, column {column})"
+        return DocumentError(f"{message} (line {self.parser.CurrentLineNumber}, column {column})")
 
     def _refuse_doctype(self, *_: object) -> None:
-        raise DocumentError(f"a document type (DOCTYPE) is refused {self._place()}")
+        raise self._error("a document type (DOCTYPE) is refused")
 
     def _start(self, name: str, attributes: dict[str, str]) -> None:
         if len(self._open) >= MAX_DEPTH:
-            raise DocumentError(f"a document is at most {MAX_DEPTH} levels deep {self._place()}")
+            raise self._error(f"a document is at most {MAX_DEPTH} levels deep")
         if len(attributes) > _MAX_ATTRIBUTES:
-            raise DocumentError(
-                f"an element has at most {_MAX_ATTRIBUTES:,} attributes {self._place()}"
-            )
-        node = self.builder.add(_clark(name), self._open[-1] if self._open else -1)
+            raise self._error(f"an element has at most {_MAX_ATTRIBUTES:,} attributes")
+        declared = [key for key in attributes if key == "xmlns" or key.startswith("xmlns:")]
+        self._before.append([self._declare(key, attributes.pop(key)) for key in declared])
+        is_plain = ":" not in name and not self._spaces.get("")
+        node = self.builder.add(
+            self._known(name) if is_plain else self._resolved(name, is_element=True),
+            self._open[-1] if self._open else -1,
+        )
         record = self.builder.records[node]
         for key, value in attributes.items():
-            _set_text(record, _clark(key), value)
+            full = self._known(key) if ":" not in key else self._resolved(key, is_element=False)
+            if full in record:
+                raise self._error(f"the attribute {full} is given twice")
+            set_text(record, full, value)
         self._open.append(node)
         self._texts.append([])
+
+    def _declare(self, key: str, space: str) -> tuple[str, str]:
+        """Note the namespace of a prefix; return the prefix and the namespace that it had."""
+        _, colon, prefix = key.partition(":")
+        is_xml = prefix == "xml"
+        if (colon and not (prefix and space)) or prefix == "xmlns" or ":" in prefix:
+            raise self._error(f"{key} declares no namespace")
+        if is_xml is not (space == _XML_SPACE) or space == _XMLNS_SPACE:
+            raise self._error(f"{key} declares a namespace that is XML's own")
+        before = self._spaces.get(prefix, "")
+        self._spaces[prefix] = space
+        return prefix, before
+
+    def _resolved(self, name: str, *, is_element: bool) -> str:
+        """Return a name as ``{namespace}name``."""
+        prefix, colon, local = name.partition(":")
+        if not colon:
+            prefix, local = "", name
+        space = self._spaces.get(prefix, "") if colon or is_element else ""
+        if not local or ":" in local or (colon and not prefix):
+            raise self._error(f"{name} is no name with a prefix")
+        if colon and not space:
+            raise self._error(f"the prefix of {name} has no namespace")
+        if len(space) + len(local) > _MAX_NAME:
+            raise self._error(f"a name and its namespace have at most {_MAX_NAME:,} characters")
+        return self._known(f"{{{space}}}{local}" if space else local)
+
+    def _known(self, name: str) -> str:
+        """Return a name that was read before as it was then."""
+        found = self._names.get(name)
+        if found is None:
+            self._names_length += len(name)
+            if self._names_length > _MAX_BYTES:
+                raise self._error(f"the names of a document have at most {_MAX_BYTES:,} characters")
+            found = self._names[name] = name
+        return found
 
     def _text(self, text: str) -> None:
         self._texts[-1].append(text)
 
     def _end(self, _: str) -> None:
+        for prefix, space in reversed(self._before.pop()):
+            self._spaces[prefix] = space
         text = "".join(self._texts.pop()).strip()
         node = self._open.pop()
         if text:
-            _set_text(self.builder.records[node], OWN_TEXT, text)
+            set_text(self.builder.records[node], OWN_TEXT, text)
 
 
-def _clark(name: str) -> str:
-    """Return a name as ``{namespace}name``; expat leaves the first brace out."""
-    return "{" + name if "}" in name else name
-
-
-def _set_text(record: dict[str, Any], name: str, text: str) -> None:
+def set_text(record: dict[str, Any], name: str, text: str) -> None:
+    """Set a value of a record as XML has it: text, and the number that it reads as."""
     record[name] = text
     number = _number_of(text.strip())
     if number is not None:
@@ -369,6 +459,6 @@ def _prefixed(name: str, spaces: dict[str, str]) -> str:
     if not name.startswith("{"):
         return name
     space, _, local = name[1:].rpartition("}")
-    if space == "http://www.w3.org/XML/1998/namespace":
+    if space == _XML_SPACE:
         return f"xml:{local}"
     return f"{spaces.setdefault(space, f'n{len(spaces)}')}:{local}"

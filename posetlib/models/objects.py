@@ -113,50 +113,45 @@ def _nearest(classes: set[type], kind: type) -> list[type]:
 class ObjectView(Mapping[str, Any]):
     """An object as a mapping of the registered names that can be read."""
 
-    __slots__ = ("_found", "_readers", "_value")
+    __slots__ = ("_found", "_functions", "_readers", "_value")
 
     def __init__(self, readers: Readers, value: Any) -> None:
         self._readers = readers
+        self._functions = readers._readers
         self._value = value
         #: What was read so far; MISSING for what could not be read.
         self._found: dict[str, Any] = {}
 
-    def _read(self, name: str) -> Any:
-        found = self._found.get(name)
-        if found is not None or name in self._found:
-            return found
-        reader = self._readers._readers.get(name)
-        if reader is not None:
-            try:
-                found = reader(self._value)
-            except Exception:  # noqa: BLE001 - whatever a reader raises, the property is absent
-                found = MISSING
-        elif name == self._readers.type_name and self._readers._classes:
-            found = self._readers.type_of(self._value)
-        else:
-            return MISSING
-        self._found[name] = found
-        return found
-
     def get(self, name: str, default: Any = None) -> Any:
         """Return a property, or the default if it cannot be read."""
-        found = self._read(name)
+        if name in self._found:
+            found = self._found[name]
+        elif name in self._functions:
+            try:
+                found = self._functions[name](self._value)
+            except Exception:  # noqa: BLE001 - whatever a reader raises, the property is absent
+                found = MISSING
+            self._found[name] = found
+        elif name == self._readers.type_name and self._readers._classes:
+            found = self._found[name] = self._readers.type_of(self._value)
+        else:
+            return default
         return default if found is MISSING else found
 
     def __getitem__(self, name: str) -> Any:
-        found = self._read(name)
+        found = self.get(name, MISSING)
         if found is MISSING:
             raise KeyError(name)
         return found
 
     def __contains__(self, name: object) -> bool:
-        return isinstance(name, str) and self._read(name) is not MISSING
+        return isinstance(name, str) and self.get(name, MISSING) is not MISSING
 
     def __iter__(self) -> Iterator[str]:
         names = [*self._readers._readers]
         if self._readers._classes:
             names.append(self._readers.type_name)
-        return (name for name in names if self._read(name) is not MISSING)
+        return (name for name in names if self.get(name, MISSING) is not MISSING)
 
     def __len__(self) -> int:
         return sum(1 for _ in self)

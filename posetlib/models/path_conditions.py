@@ -15,7 +15,7 @@ from posetlib.constraints import EXISTS, Booleans, Constraint, Exists, MultiValu
 from posetlib.errors import FilterError
 from posetlib.filters.filter import Filter
 from posetlib.filters.parsing import parse_filter
-from posetlib.models.documents import NUMBER_MARK, OWN_TEXT
+from posetlib.models.documents import NUMBER_MARK, OWN_TEXT, name_of, record_name
 from posetlib.names import check_name, name_text
 
 __all__ = ["STEP_NAME", "condition_text", "parse_condition", "step_name_text"]
@@ -50,18 +50,17 @@ def parse_condition(text: str) -> Filter | None:
     parsed = parse_filter("".join(_as_filter_text(text)))
     constraints: dict[str, Constraint] = {}
     for name, constraint in parsed.constraints.items():
-        if name.startswith(NUMBER_MARK):
-            raise FilterError(f"a name in a path does not begin with {NUMBER_MARK!r}: {name}")
+        key = record_name(name)
         if not isinstance(constraint, _ALLOWED):
             raise FilterError(
                 f"a path has no condition of the kind that {name_text(name)} has here; it has "
                 "conditions on numbers, strings, booleans and sets, and exists"
             )
         if isinstance(constraint, Numbers):
-            constraints[NUMBER_MARK + name] = constraint
-            constraints[name] = EXISTS
+            constraints[NUMBER_MARK + key] = constraint
+            constraints[key] = EXISTS
         else:
-            constraints[name] = constraint
+            constraints[key] = constraint
     return Filter(constraints) if constraints else None
 
 
@@ -91,15 +90,13 @@ def condition_text(condition: Filter) -> str:
     >>> condition_text(parse_condition("@clock >= 700 and maker = 'AMD'"))
     "clock >= 700 and maker = 'AMD'"
     """
-    numbers = {
-        name.removeprefix(NUMBER_MARK): constraint
-        for name, constraint in condition.constraints.items()
-        if name.startswith(NUMBER_MARK)
-    }
+    constraints = condition.constraints
     parts = [
-        numbers.get(name, constraint).clauses(OWN_TEXT if name == OWN_TEXT else name_text(name))
-        for name, constraint in condition.constraints.items()
-        if not name.startswith(NUMBER_MARK)
+        constraints.get(NUMBER_MARK + key, constraint).clauses(
+            OWN_TEXT if key == OWN_TEXT else name_text(name_of(key))
+        )
+        for key, constraint in constraints.items()
+        if not key.startswith(NUMBER_MARK)
     ]
     texts = [
         f"({' or '.join(clauses)})" if len(clauses) > 1 < len(parts) else " or ".join(clauses)

@@ -3,11 +3,12 @@
 Of each path one way from its root to a leaf, its *trunk*, is entered into a tree of steps that all
 paths share. A node of a document is in a *state*: the steps that hold at it, going by names alone,
 and the steps after which something may follow at any depth. States are made when a document needs
-them, and kept up to a number; past it they are worked out each time.
+them, and kept up to a number. A document that needs many that are not there is held against all
+steps at once (see ``step_trees``).
 
-The conditions of the last steps in a state are asked together (see ``step_conditions``). What a
-trunk leaves out is looked at only where a document has the trunk: conditions on other steps along
-the way up from its end, other branches in the whole document.
+The conditions of all paths are asked of a record together (see ``step_conditions``). What a trunk
+leaves out is looked at only where a document has the trunk: conditions on other steps along the way
+up from its end, other branches in the whole document.
 """
 
 from __future__ import annotations
@@ -15,84 +16,80 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
+import numpy as np
+
+from posetlib.array_types import BoolArray, IntArray
 from posetlib.constraints.base import Constraint, register_index
 from posetlib.filters.filter import Filter
 from posetlib.models.documents import Document
 from posetlib.models.path_patterns import Edge
 from posetlib.models.paths import DocumentPath
-from posetlib.models.step_conditions import Ending, Room, StepConditions
+from posetlib.models.step_conditions import StepConditions
+from posetlib.models.step_trees import Asked, Step, StepArrays
 
 __all__ = ["PathIndex"]
 
 # The most states that are kept.
 _MAX_STATES: Final = 4_096
-# The most answers about conditions that all states together keep.
-_MAX_ANSWERS: Final = 1 << 16
+# How many states are made for one document, and how many once there is no room to keep them. A
+# document that needs more is held against all steps at once.
+_NEW_STATES: Final = 32
+_PASSING_STATES: Final = 4
+# How many ends of its trunk a guarded path is asked for, before it is asked of the whole document.
+_MAX_ENDS: Final = 8
 
 
-class _Asked(NamedTuple):
-    """What the end of a trunk leaves to be asked of a document.
+class _Ends(NamedTuple):
+    """Paths that end in a state if a condition holds some levels above: conditions and paths."""
 
-    One condition is asked of the node some levels above the end, at the end itself for 0. A
-    guarded path has further conditions on the way up, or one whose place the end does not tell.
-    """
-
-    condition: Filter | None
     above: int
-    is_guarded: bool
-
-
-class _Step:
-    """A step that paths share: what may follow it, and the paths whose trunk ends here."""
-
-    __slots__ = ("next_child", "next_descendant", "paths")
-
-    def __init__(self) -> None:
-        #: The steps that follow at a child, and at any depth, by name; None for any name.
-        self.next_child: dict[str | None, _Step] = {}
-        self.next_descendant: dict[str | None, _Step] = {}
-        #: The numbers of the paths that end here, by what they ask.
-        self.paths: dict[_Asked, dict[int, None]] = {}
+    conditions: IntArray
+    paths: IntArray
+    #: The same for guarded paths, None if there are none.
+    guarded: tuple[IntArray, IntArray] | None
 
 
 class _State:
     """What is known of a node by the names above it."""
 
-    __slots__ = ("_open", "asked", "here", "next", "plain")
+    __slots__ = ("_open", "asked", "guarded", "here", "next", "sure")
 
-    def __init__(self, here: Iterable[_Step], open_steps: dict[_Step, None], room: Room) -> None:
+    def __init__(self, here: Iterable[Step], open_steps: dict[Step, None]) -> None:
         self.here = tuple(here)
         #: Steps at this node or above it after which something may follow at any depth.
         self._open = open_steps
         self.next: dict[str, _State] = {}
-        # Level -> condition -> the numbers of sure paths, and of guarded ones.
-        found: dict[int, dict[Filter, tuple[list[int], list[int]]]] = {}
-        plain: tuple[list[int], list[int]] = ([], [])
+        sure: list[int] = []
+        guarded: list[int] = []
+        # Level -> conditions and paths, and those of guarded paths.
+        asked: dict[int, tuple[list[int], list[int], list[int], list[int]]] = {}
         for step in self.here:
             for (condition, above, is_guarded), paths in step.paths.items():
                 if condition is None:
-                    plain[is_guarded].extend(paths)
+                    (guarded if is_guarded else sure).extend(paths)
                     continue
-                at = found.setdefault(above, {})
-                both = at.get(condition)
-                if both is None:
-                    both = at[condition] = ([], [])
-                both[is_guarded].extend(paths)
-        #: The paths that end here without a condition, and those with one, by its level.
-        self.plain = Ending(tuple(plain[0]), tuple(plain[1]))
+                at = asked.get(above)
+                if at is None:
+                    at = asked[above] = ([], [], [], [])
+                at[2 * is_guarded].extend([condition] * len(paths))
+                at[2 * is_guarded + 1].extend(paths)
+        #: The paths that end here without a condition, and those of them that are guarded.
+        self.sure: IntArray = np.array(sure, dtype=np.intp)
+        self.guarded = tuple(guarded)
+        #: The paths that end here with a condition, by its level.
         self.asked = tuple(
-            (
+            _Ends(
                 above,
-                StepConditions(
-                    {each: Ending(*map(tuple, both)) for each, both in at.items()}, room
-                ),
+                np.array(at[0], dtype=np.intp),
+                np.array(at[1], dtype=np.intp),
+                (np.array(at[2], dtype=np.intp), np.array(at[3], dtype=np.intp)) if at[2] else None,
             )
-            for above, at in found.items()
+            for above, at in asked.items()
         )
 
-    def below(self, name: str) -> tuple[dict[_Step, None], dict[_Step, None]]:
+    def below(self, name: str) -> tuple[dict[Step, None], dict[Step, None]]:
         """Return the steps that hold at a child of this name, and those that are open there."""
-        here: dict[_Step, None] = {}
+        here: dict[Step, None] = {}
         for step in self.here:
             _follow(step.next_child, name, here)
         for step in self._open:
@@ -101,11 +98,61 @@ class _State:
         return here, ({**self._open, **dict.fromkeys(more)} if more else self._open)
 
 
-def _follow(steps: dict[str | None, _Step], name: str, found: dict[_Step, None]) -> None:
+def _follow(steps: dict[str | None, Step], name: str, found: dict[Step, None]) -> None:
     for key in (name, None):
         step = steps.get(key)
         if step is not None:
             found[step] = None
+
+
+class _GuardedPaths:
+    """Paths whose trunk ends at nodes of a document, asked for their conditions on the way there.
+
+    A trunk may end at very many nodes. So no path is asked more often than a few times and then
+    once of the whole document.
+    """
+
+    __slots__ = ("_document", "_paths", "_settled", "_tried", "found")
+
+    def __init__(self, paths: list[DocumentPath | None], document: Document) -> None:
+        self._paths = paths
+        self._document = document
+        #: The paths that the document matches.
+        self.found: set[int] = set()
+        #: For each path that was asked in vain, how often; one more than the most if it is refused.
+        self._tried: dict[int, int] = {}
+        #: Groups of paths about which nothing is left to be asked, by identity.
+        self._settled: dict[int, tuple[int, ...]] = {}
+
+    def end_at(self, node: int, paths: tuple[int, ...]) -> None:
+        """Find those of the paths whose conditions hold on the way to a node, or anywhere."""
+        if id(paths) not in self._settled:
+            settled = [self._is_settled(path, node) for path in paths]
+            if all(settled):
+                self._settled[id(paths)] = paths
+
+    def ends_at(self, path: int, nodes: Iterable[int]) -> None:
+        """Find out whether the conditions of a path hold on the way to one of some nodes."""
+        for node in nodes:
+            if self._is_settled(path, node):
+                return
+
+    def _is_settled(self, number: int, node: int) -> bool:
+        """Ask a path at a node; return whether its answer for the document is known."""
+        tried = self._tried.get(number, 0)
+        if number in self.found or tried > _MAX_ENDS:
+            return True
+        path = self._paths[number]
+        assert path is not None, "a number that is free is not among those of a step"
+        if tried < _MAX_ENDS:
+            holds = path.matcher.matches_above(self._document, node)
+        else:
+            holds = path.matcher.matches(self._document)
+        if holds:
+            self.found.add(number)
+        else:
+            self._tried[number] = tried + 1
+        return holds or tried == _MAX_ENDS
 
 
 class PathIndex:
@@ -122,7 +169,8 @@ class PathIndex:
     """
 
     def __init__(self, paths: Iterable[DocumentPath] = ()) -> None:
-        self._first = _Step()
+        self._first = Step()
+        self._conditions = StepConditions()
         self._numbers: dict[DocumentPath, int] = {}
         self._paths: list[DocumentPath | None] = []
         self._free: list[int] = []
@@ -154,11 +202,13 @@ class PathIndex:
             self._paths.append(None)
         self._paths[number] = path
         self._numbers[path] = number
-        steps, asked, is_branched = _trunk(path)
+        steps, condition, asked, is_branched = _trunk(path)
+        if condition is not None:
+            asked = asked._replace(condition=self._conditions.enter(condition))
         step = self._first
         for is_child, name in steps:
             following = step.next_child if is_child else step.next_descendant
-            step = following.setdefault(name, _Step())
+            step = following.setdefault(name, Step())
         step.paths.setdefault(asked, {})[number] = None
         if is_branched:
             self._branched.add(number)
@@ -172,8 +222,10 @@ class PathIndex:
         self._paths[number] = None
         self._free.append(number)
         self._branched.discard(number)
-        steps, asked, _ = _trunk(path)
-        way: list[tuple[dict[str | None, _Step], str | None, _Step]] = []
+        steps, condition, asked, _ = _trunk(path)
+        if condition is not None:
+            asked = asked._replace(condition=self._conditions.leave(condition))
+        way: list[tuple[dict[str | None, Step], str | None, Step]] = []
         step = self._first
         for is_child, name in steps:
             following = step.next_child if is_child else step.next_descendant
@@ -190,10 +242,11 @@ class PathIndex:
 
     def _forget_states(self) -> None:
         first = self._first
-        self._room = Room(_MAX_ANSWERS)
         opened = {first: None} if first.next_descendant else {}
-        self._start = _State((first,), opened, self._room)
-        self._states: dict[tuple[frozenset[_Step], frozenset[_Step]], _State] = {}
+        self._start = _State((first,), opened)
+        self._states: dict[tuple[frozenset[Step], frozenset[Step]], _State] = {}
+        #: All steps as arrays; made when a document needs them.
+        self._arrays: StepArrays | None = None
 
     # -- asking ------------------------------------------------------------------------------------
 
@@ -202,62 +255,88 @@ class PathIndex:
         if not isinstance(value, Document | Mapping):
             return []
         document = Document.of(value)
-        found = self._with_trunk(document)
-        paths = self._paths
-        for number in found & self._branched:
-            if not self._path(number).matcher.matches(document):
-                found.discard(number)
+        numbers = self._with_trunk(document)
+        if self._branched:
+            numbers = [
+                number
+                for number in numbers
+                if number not in self._branched or self._path(number).matcher.matches(document)
+            ]
         # No number that is free is among those of a step.
-        return list(map(paths.__getitem__, found))  # type: ignore[arg-type]
+        return list(map(self._paths.__getitem__, numbers))  # type: ignore[arg-type]
 
     def _path(self, number: int) -> DocumentPath:
         path = self._paths[number]
         assert path is not None
         return path
 
-    def _with_trunk(self, document: Document) -> set[int]:
-        """Return the paths whose trunk a document has, with its conditions."""
-        found: set[int] = set()
+    def _with_trunk(self, document: Document) -> list[int]:
+        """Return the paths whose trunk a document has, with its conditions; each once."""
+        guarded_paths = _GuardedPaths(self._paths, document)
+        found = self._by_states(document, guarded_paths)
+        if found is None:
+            assert self._arrays is not None, "it was made when states were too few"
+            found = self._arrays.found(document, self._conditions, guarded_paths.ends_at)
+        is_found = np.zeros(len(self._paths), dtype=np.bool_)
+        is_found[list(guarded_paths.found)] = True
+        if found:
+            is_found[np.concatenate(found)] = True
+        numbers: list[int] = is_found.nonzero()[0].tolist()
+        return numbers
+
+    def _by_states(self, document: Document, guarded_paths: _GuardedPaths) -> list[IntArray] | None:
+        """Return the paths that surely end in a document, None if it needs too many new states."""
+        found: list[IntArray] = []
         states: list[_State] = []
         seen: set[_State] = set()
-        parents, records = document.parents, document.records
+        # The answers about records, those that are needed; and what is to be looked up in them.
+        met: dict[int, BoolArray] = {}
+        asked: list[_Ends] = []
+        asked_of: list[int] = []
+        left = _NEW_STATES if len(self._states) < _MAX_STATES else _PASSING_STATES
+        parents = document.parents
         for node, (name, parent) in enumerate(zip(document.names, parents, strict=True)):
             before = self._start if parent < 0 else states[parent]
             state = before.next.get(name)
             if state is None:
+                left -= 1
+                if left < 0:
+                    arrays = self._arrays
+                    if arrays is None:
+                        arrays = self._arrays = StepArrays(self._first)
+                    if arrays.is_small_for(document):
+                        return None
                 state = self._state_below(before, name)
             states.append(state)
             # Without a guard, what ends in a state ends there wherever the state comes again.
             if state not in seen:
                 seen.add(state)
-                found.update(state.plain.sure)
-            if state.plain.guarded:
-                self._add_guarded(state.plain.guarded, document, node, found)
-            for above, conditions in state.asked:
+                if state.sure.size:
+                    found.append(state.sure)
+            if state.guarded:
+                guarded_paths.end_at(node, state.guarded)
+            for ends in state.asked:
                 at = node
-                for _ in range(above):
+                for _ in range(ends.above):
                     at = parents[at]
-                if records[at]:
-                    sure, guarded = conditions.met(records[at])
-                    found.update(sure)
-                    if guarded:
-                        self._add_guarded(guarded, document, node, found)
+                if at not in met:
+                    met[at] = self._conditions.met(document.records[at])
+                asked.append(ends)
+                asked_of.append(at)
+                if ends.guarded is not None:
+                    conditions, paths = ends.guarded
+                    for path in paths[met[at][conditions]].tolist():
+                        guarded_paths.ends_at(path, (node,))
+        if asked:
+            found.append(_holding(asked, asked_of, met))
         return found
-
-    def _add_guarded(
-        self, paths: tuple[int, ...], document: Document, node: int, found: set[int]
-    ) -> None:
-        """Add those of the paths whose conditions hold on the way up from a node."""
-        for number in paths:
-            if number not in found and self._path(number).matcher.matches_above(document, node):
-                found.add(number)
 
     def _state_below(self, before: _State, name: str) -> _State:
         here, open_steps = before.below(name)
         key = (frozenset(here), frozenset(open_steps))
         state = self._states.get(key)
         if state is None:
-            state = _State(here, open_steps, self._room)
+            state = _State(here, open_steps)
             if len(self._states) >= _MAX_STATES:
                 return state
             self._states[key] = state
@@ -265,11 +344,25 @@ class PathIndex:
         return state
 
 
-def _trunk(path: DocumentPath) -> tuple[list[tuple[bool, str | None]], _Asked, bool]:
+def _holding(asked: list[_Ends], asked_of: list[int], met: dict[int, BoolArray]) -> IntArray:
+    """Return the paths whose condition is met, from what is asked of which node."""
+    line = {node: number for number, node in enumerate(met)}
+    lines = np.repeat([line[node] for node in asked_of], [ends.paths.size for ends in asked])
+    conditions = np.concatenate([ends.conditions for ends in asked])
+    answers = np.array(list(met.values()))
+    paths = np.concatenate([ends.paths for ends in asked])
+    holding: IntArray = paths[answers[lines, conditions]]
+    return holding
+
+
+def _trunk(
+    path: DocumentPath,
+) -> tuple[list[tuple[bool, str | None]], Filter | None, Asked, bool]:
     """Return the steps of a path's trunk, axis and name of each, and what is left to be asked.
 
-    The third value is whether the path has branches beside its trunk. The trunk follows the edge
-    that leads deepest: longer ways are met by fewer documents.
+    That is a condition, if it is clear which node must meet it, and where; the condition has no
+    number yet. The last value is whether the path has branches beside its trunk. The trunk follows
+    the edge that leads deepest: longer ways are met by fewer documents.
     """
     steps: list[tuple[bool, str | None]] = []
     # The conditions on the trunk, each with how many steps lead to it.
@@ -287,16 +380,14 @@ def _trunk(path: DocumentPath) -> tuple[list[tuple[bool, str | None]], _Asked, b
             edges = edge.node.edges
             if edge.node.condition is not None:
                 conditions.append((len(steps), edge.node.condition))
-    if not conditions:
-        return steps, _Asked(None, 0, is_guarded=False), is_branched
-    length, condition = conditions[-1]
-    # Where only steps to children follow, the end tells which node is meant.
-    if all(is_child for is_child, _ in steps[length:]):
-        asked = _Asked(condition, len(steps) - length, is_guarded=len(conditions) > 1)
-    else:
-        asked = _Asked(None, 0, is_guarded=True)
+    condition, above, is_guarded = None, 0, bool(conditions)
+    if conditions:
+        length, last = conditions[-1]
+        # Where only steps to children follow, the end tells which node is meant.
+        if all(is_child for is_child, _ in steps[length:]):
+            condition, above, is_guarded = last, len(steps) - length, len(conditions) > 1
     # What has branches is looked at as a whole.
-    return steps, asked._replace(is_guarded=asked.is_guarded and not is_branched), is_branched
+    return steps, condition, Asked(None, above, is_guarded and not is_branched), is_branched
 
 
 def _rank(edge: Edge) -> tuple[int, bool]:

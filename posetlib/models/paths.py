@@ -13,7 +13,7 @@ from posetlib.constraints.tokens import Tokens
 from posetlib.filters.filter import Filter
 from posetlib.filters.merging import merge
 from posetlib.filters.parsing import register_constraint
-from posetlib.models.documents import MAX_DEPTH, NUMBER_MARK, Document
+from posetlib.models.documents import MAX_DEPTH, NUMBER_MARK, Document, name_of
 from posetlib.models.path_matching import PathMatcher
 from posetlib.models.path_patterns import Edge, PatternNode, covers, edge_of, normal_edge, root_of
 from posetlib.models.path_text import read_path
@@ -282,8 +282,8 @@ def _record_of(condition: Filter | None, outside: Mapping[str, Constraint]) -> d
             value = constraint.example_outside(outside[name])
         if value is MISSING:
             value = constraint.example()
-        plain = name.removeprefix(NUMBER_MARK)
-        if value is not MISSING and (name != plain or plain not in record):
+        plain = name_of(name)
+        if value is not MISSING and (name.startswith(NUMBER_MARK) or plain not in record):
             # A number comes first in the order of names, and says what the value is.
             record[plain] = list(value) if isinstance(value, set | frozenset) else value
     return record

@@ -22,8 +22,8 @@ __all__ = ["parse_template", "template_text", "tuple_record"]
 #: The attribute that has the length of a tuple.
 _LENGTH: Final = "_len"
 _FIELD: Final = re.compile(r"_(0|[1-9][0-9]*)")
-# The names of the first fields: to make them takes longer than to look them up.
-_NAMES: Final = tuple(f"_{i}" for i in range(64))
+# The names of the length and the first fields: to make them takes longer than to look them up.
+_NAMES: Final = (_LENGTH, *(f"_{i}" for i in range(63)))
 # The longest text of a template, in characters.
 _MAX_LENGTH: Final = 100_000
 # The most fields of a template.
@@ -44,12 +44,9 @@ def tuple_record(values: Sequence[Any]) -> dict[str, Any]:
         isinstance(values, str | bytes) or not isinstance(values, Sequence)
     ):
         raise TypeError(f"a tuple is a sequence of values, not {type(values).__name__}")
-    record: dict[str, Any] = {_LENGTH: len(values)}
-    if len(values) <= len(_NAMES):
-        record.update(zip(_NAMES, values, strict=False))
-    else:
-        record.update((f"_{i}", value) for i, value in enumerate(values))
-    return record
+    if len(values) < len(_NAMES):
+        return dict(zip(_NAMES, (len(values), *values)))  # noqa: B905 - a word less is faster
+    return {_LENGTH: len(values), **{f"_{i}": value for i, value in enumerate(values)}}
 
 
 def parse_template(text: str) -> Filter:

@@ -427,3 +427,37 @@ def test_a_document_that_cannot_be_read_is_refused_alone() -> None:
             assert [await alice.read(), await alice.read()] == [publish(x=2), publish(x=3)]
 
     run(main())
+
+
+def test_documents_in_xml() -> None:
+    """They are read where they come in, and travel on as they came."""
+
+    async def main() -> None:
+        async with (
+            serving(name="A") as a,
+            serving(name="B", neighbours={"A": ("127.0.0.1", a.port)}) as b,
+        ):
+            alice, bob = await Wire.open(b.port), await Wire.open(a.port)
+            text = 'doc path "//cpu[@clock >= 700]"'
+            answer = await alice.ask({"op": "subscribe", "filter": text, "id": 1})
+            assert answer["op"] == "ok"
+            fast = {"doc": {"$xml": "<item><cpu clock='800'/></item>"}}
+            slow = {"doc": {"$xml": "<item><cpu clock='5'/></item>"}}
+            await until(lambda: len(a.router.table) == 1, "the subscription at A")
+            bob.send(publish(**slow), publish(**fast), publish(doc={"cpu": {"clock": 900}}))
+            assert await alice.read() == publish(**fast)
+            assert await alice.read() == publish(doc={"cpu": {"clock": 900}})
+            for wrong, message in (
+                ("<a>", "doc: not well-formed XML"),
+                ("<!DOCTYPE a><a/>", "doc: a document type (DOCTYPE) is refused"),
+                ("<a>" * 100_000, "doc: a document is at most 64 levels deep"),
+                (f"<a k='{'x' * 1_000_000}'/>", "doc: a document in XML has at most"),
+            ):
+                refusal = await bob.ask({**publish(doc={"$xml": wrong}), "id": 7})
+                assert (refusal["code"], refusal["id"]) == ("document", 7), refusal
+                assert message in refusal["text"]
+                bob.send(publish(doc={"$xml": wrong}), publish(**fast))
+                assert (await bob.read())["code"] == "document"
+                assert await alice.read() == publish(**fast)
+
+    run(main())

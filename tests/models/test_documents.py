@@ -28,6 +28,22 @@ class TestXml:
             {},
         )
 
+    @pytest.mark.parametrize(
+        ("text", "names"),
+        [
+            ("<a xmlns='u'><b/><c xmlns=''><d/></c><e/></a>", "{u}a {u}b c d {u}e"),
+            ("<n:a xmlns:n='u'><n:b xmlns:n='v'/><n:c/></n:a>", "{u}a {v}b {u}c"),
+            ("<a><b xmlns='u'/><c/></a>", "a {u}b c"),
+            ("<a xml:lang='e' xmlnsx='1'/>", "a"),
+        ],
+    )
+    def test_namespaces_end_with_their_element(self, text: str, names: str) -> None:
+        assert pl.read_xml(text).names == tuple(names.split())
+
+    def test_attributes_have_no_default_namespace(self) -> None:
+        (record,) = pl.read_xml("<a xmlns='u' xmlns:n='u' k='v' n:k='w' xml:lang='e'/>").records
+        assert record == {"k": "v", "{u}k": "w", "{http://www.w3.org/XML/1998/namespace}lang": "e"}
+
     def test_str_and_bytes_in_other_encodings(self) -> None:
         assert pl.read_xml("<ä/>").names == ("ä",)
         assert pl.read_xml(
@@ -81,6 +97,15 @@ class TestXml:
                 "DOCTYPE",
             ),
             (b"<!DOCTYPE a SYSTEM 'file:///etc/passwd'><a/>", "DOCTYPE"),
+            (b"<n:a/>", r"the prefix of n:a has no namespace \(line 1, column 1\)"),
+            (b"<a><b xmlns:n='u'/><n:c/></a>", "the prefix of n:c has no namespace"),
+            (b"<n:a:b xmlns:n='u'/>", "n:a:b is no name with a prefix"),
+            (b"<:a xmlns='u'/>", ":a is no name with a prefix"),
+            (b"<a xmlns:n=''/>", "xmlns:n declares no namespace"),
+            (b"<a xmlns:xmlns='u'/>", "xmlns:xmlns declares no namespace"),
+            (b"<a xmlns:xml='u'/>", "a namespace that is XML's own"),
+            (b"<a xmlns='http://www.w3.org/XML/1998/namespace'/>", "that is XML's own"),
+            (b"<a xmlns:n='u' xmlns:m='u' n:k='1' m:k='2'/>", "{u}k is given twice"),
             (b"<a>&nbsp;</a>", "undefined entity"),
             (b"<a>" * 100_000 + b"</a>" * 100_000, "at most 64 levels deep"),
             (b"<a k='" + b"x" * 1_000_000 + b"'/>", "at most 1,000,000 bytes"),
@@ -95,6 +120,32 @@ class TestXml:
     def test_refused(self, data: bytes, message: str) -> None:
         with pytest.raises(pl.DocumentError, match=message):
             pl.read_xml(data)
+
+    @pytest.mark.parametrize(
+        "value",
+        [
+            {"a": {}, "b": {}},
+            {"a": {"k": 5}},
+            {"a": {"k": "5"}},
+            {"a b": {}},
+            {"a": {"k l": "v"}},
+            {"a": {".": " v "}},
+            {"a": {".": ""}},
+            {"a": {".": "\x00"}},
+            {"a": {"k": "\ud800"}},
+            {"a:b": {}},
+            {"{}a": {}},
+            {"a": {"xmlns": "v"}},
+        ],
+        ids=repr,
+    )
+    def test_what_has_no_text_in_xml(self, value: Any) -> None:
+        with pytest.raises(ValueError, match="XML"):
+            pl.Document.of(value).to_xml()
+
+    def test_text_in_xml_is_read_back(self) -> None:
+        document = pl.Document.of({"{u}a": {"{u}k": "v", "b": "<&>'\"", "c": {".": "x\ny"}}})
+        assert pl.read_xml(document.to_xml()) == document
 
     def test_not_text_at_all(self) -> None:
         with pytest.raises(TypeError, match="XML is bytes or a string, not int"):
@@ -160,6 +211,17 @@ class TestMappings:
         assert pl.DocumentPath("/a[k = 5]").matches({"a": {"k": 5.0}})
         assert pl.DocumentPath("/a[k has 5]").matches({"a": {"k": [5, 6]}})
         assert pl.DocumentPath("/a[k = true]").matches({"a": {"k": True}})
+
+    def test_a_name_that_begins_with_the_mark_of_numbers(self) -> None:
+        """``#k`` was taken for the number that ``k`` reads as."""
+        value = {"a": {"#k": 5, "k": "text", "\\#k": 7}}
+        assert not pl.DocumentPath("/a[k >= 3]").matches(value)
+        assert pl.PathIndex([pl.DocumentPath("/a[k >= 3]")]).satisfied(value) == []
+        asked = pl.DocumentPath("/a[`#k` = 5 and `\\#k` = 7 and k = 'text']")
+        assert asked.matches(value)
+        assert asked.matches(asked.example())
+        assert pl.DocumentPath(asked.text) == asked
+        assert pl.Document.of(value).shown(0) == value["a"]
 
     def test_what_is_no_document_does_not_match(self) -> None:
         for value in ("<a/>", ["a"], 5, None, {1, 2}):

@@ -111,6 +111,22 @@ BAD: dict[str, tuple[Callable[[], Any], str]] = {
     "doctype": (lambda: pl.read_xml("<!DOCTYPE a SYSTEM 'http://x/'><a/>"), "DOCTYPE"),
     "100,000 elements deep": (lambda: pl.read_xml("<a>" * 100_000), "64 levels"),
     "a megabyte attribute": (lambda: pl.read_xml(f"<a k='{'x' * 1_000_000}'/>"), "1,000,000 bytes"),
+    "a long namespace of 20,000 elements": (
+        lambda: pl.read_xml(f"<n:a xmlns:n='{'u' * 800_000}'>{'<n:b/>' * 20_000}</n:a>"),
+        "at most 1,000 characters",
+    ),
+    "a long namespace of 40,000 attributes": (
+        lambda: pl.read_xml(
+            f"<a xmlns:n='{'u' * 400_000}'" + "".join(f" n:a{i}=''" for i in range(40_000)) + "/>"
+        ),
+        "at most 1,000 attributes",
+    ),
+    "a namespace of 900 characters, 20,000 names": (
+        lambda: pl.read_xml(
+            f"<a xmlns:n='{'u' * 900}'>{''.join(f'<n:b{i}/>' for i in range(20_000))}</a>"
+        ),
+        "the names of a document have at most 1,000,000 characters",
+    ),
     "10,000 steps": (lambda: pl.DocumentPath("/a" * 10_000), "at most 32 steps"),
     "10,000 steps beyond the length": (lambda: pl.DocumentPath("/abc" * 10_000), "20,000"),
     "10,000 branches": (lambda: pl.DocumentPath("/a" + "[./b" * 4_000), "at most 32 steps"),

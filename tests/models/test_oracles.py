@@ -10,7 +10,13 @@ from typing import Any
 import pytest
 
 import posetlib as pl
-from posetlib.models import path_index, path_matching, path_patterns, step_conditions
+from posetlib.models import (
+    path_index,
+    path_matching,
+    path_patterns,
+    step_conditions,
+    step_trees,
+)
 from tests.models import test_path_index, test_paths
 from tests.models.automata import covers_as_automata
 from tests.models.oracle import covers_exactly, forests, random_document, random_path
@@ -174,15 +180,15 @@ def guards_are_not_asked(patch: pytest.MonkeyPatch) -> None:
 
 def branches_are_not_asked(patch: pytest.MonkeyPatch) -> None:
     trunk = path_index._trunk
-    patch.setattr(path_index, "_trunk", lambda each: (*trunk(each)[:2], False))
+    patch.setattr(path_index, "_trunk", lambda each: (*trunk(each)[:3], False))
 
 
 def a_condition_above_is_asked_at_the_end(patch: pytest.MonkeyPatch) -> None:
     trunk = path_index._trunk
 
     def found(each: Any) -> Any:
-        steps, asked, branched = trunk(each)
-        return steps, asked._replace(above=0), branched
+        steps, condition, asked, branched = trunk(each)
+        return steps, condition, asked._replace(above=0), branched
 
     patch.setattr(path_index, "_trunk", found)
 
@@ -199,14 +205,66 @@ def states_are_not_forgotten(patch: pytest.MonkeyPatch) -> None:
 
 def cells_are_taken_for_sure(patch: pytest.MonkeyPatch) -> None:
     """Answers are kept by cells that do not decide: one cell for all values."""
-    cells = step_conditions.Cells
-    patch.setattr(step_conditions, "Cells", lambda some, limit: cells([], limit=limit))
-    patch.setattr(step_conditions, "_CELLS_FROM", 1)
 
-    class Sure:
+    class OneCell:
         exact = True
 
-    patch.setattr(cells, "reach", lambda *_: Sure())
+        def __init__(self, *_: object, **__: object) -> None:
+            pass
+
+        def row(self, _: object) -> int:
+            return 7
+
+        def reach(self, _: object) -> Any:
+            return self
+
+    patch.setattr(step_conditions, "Cells", OneCell)
+
+
+def arrays_take_descendants_for_children(patch: pytest.MonkeyPatch) -> None:
+    grouped = step_trees._grouped
+
+    def found(first: Any) -> Any:
+        steps, groups = grouped(first)
+        mixed: dict[Any, Any] = {}
+        for (name, _), group in groups.items():
+            mixed.setdefault((name, False), []).extend(group)
+        return steps, mixed
+
+    patch.setattr(step_trees, "_grouped", found)
+
+
+def arrays_take_a_node_for_the_one_above(patch: pytest.MonkeyPatch) -> None:
+    make = step_trees.StepArrays.__init__
+
+    def made(self: Any, first: Any) -> None:
+        make(self, first)
+        if 1 in self._asked:
+            self._asked[0] = self._asked.pop(1)
+
+    patch.setattr(step_trees.StepArrays, "__init__", made)
+
+
+def a_path_that_was_tried_often_is_refused(patch: pytest.MonkeyPatch) -> None:
+    settled = path_index._GuardedPaths._is_settled
+
+    def is_settled(self: Any, number: int, node: int) -> bool:
+        return self._tried.get(number, 0) > 0 or settled(self, number, node)
+
+    patch.setattr(path_index._GuardedPaths, "_is_settled", is_settled)
+
+
+def a_condition_that_left_is_still_asked(patch: pytest.MonkeyPatch) -> None:
+    """Its number goes to another condition."""
+    left = step_conditions.StepConditions.leave
+
+    def leave(self: Any, condition: Any) -> int:
+        number = left(self, condition)
+        if not self._uses[number]:
+            self._matcher.add(condition, number)
+        return number
+
+    patch.setattr(step_conditions.StepConditions, "leave", leave)
 
 
 COVERING: list[Callable[[pytest.MonkeyPatch], None]] = [
@@ -222,12 +280,17 @@ INDEX = [
     a_condition_above_is_asked_at_the_end,
     states_are_not_forgotten,
     cells_are_taken_for_sure,
+    arrays_take_descendants_for_children,
+    arrays_take_a_node_for_the_one_above,
+    a_path_that_was_tried_often_is_refused,
+    a_condition_that_left_is_still_asked,
 ]
 
 
 def killed_by_an_index_of_paths(patch: pytest.MonkeyPatch) -> None:
     for seed in range(3):
-        test_path_index.test_as_asking_each(seed, 4_096, patch)
+        for most_states in (4_096, 0):
+            test_path_index.test_as_asking_each(seed, most_states, patch)
 
 
 KILLERS: list[tuple[list[Any], Callable[[Any], object]]] = [

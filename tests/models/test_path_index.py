@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import posetlib as pl
-from posetlib.models import path_index, step_conditions
+from posetlib.models import path_index, path_matching, step_conditions, step_trees
 from tests.models.oracle import random_document, random_path
 
 
@@ -19,8 +19,10 @@ from tests.models.oracle import random_document, random_path
 @pytest.mark.parametrize("seed", range(3))
 def test_as_asking_each(seed: int, most_states: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(path_index, "_MAX_STATES", most_states)
-    monkeypatch.setattr(step_conditions, "_MANY_CONDITIONS", 2)
-    monkeypatch.setattr(step_conditions, "_OFTEN", 1)
+    monkeypatch.setattr(path_index, "_MAX_ENDS", 1)
+    # Without room for states, documents are held against arrays, from one state on.
+    monkeypatch.setattr(path_index, "_PASSING_STATES", 1)
+    monkeypatch.setattr(step_conditions, "_CELLS_FROM", 2)
     draw = random.Random(seed)
     index, paths = pl.PathIndex(), set()
     for step in range(120):
@@ -50,6 +52,7 @@ def test_nothing_is_left_of_what_was_removed() -> None:
     assert not index._first.next_child
     assert not index._first.next_descendant
     assert not index._branched
+    assert not index._conditions
     with pytest.raises(KeyError):
         index.remove(pl.DocumentPath("/a"))
 
@@ -61,6 +64,61 @@ def test_states_have_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     for _ in range(200):
         index.satisfied(random_document(draw, nodes=12, names="abcd"))
     assert len(index._states) == 20
+
+
+@pytest.mark.parametrize("places", [1 << 25, 0])
+def test_documents_that_need_many_states(places: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are held against arrays, and one by one where arrays would be too large."""
+    monkeypatch.setattr(path_index, "_NEW_STATES", 2)
+    monkeypatch.setattr(step_trees, "_MAX_PLACES", places)
+    used = 0
+    by_arrays = step_trees.StepArrays.found
+
+    def counted(*arguments: Any) -> Any:
+        nonlocal used
+        used += 1
+        return by_arrays(*arguments)
+
+    monkeypatch.setattr(step_trees.StepArrays, "found", counted)
+    draw = random.Random(12)
+    paths = {pl.DocumentPath(random_path(draw, branches=0.2, conditions=True)) for _ in range(150)}
+    index = pl.PathIndex(paths)
+    for _ in range(60):
+        document = random_document(draw, nodes=30)
+        found = index.satisfied(document)
+        assert set(found) == {each for each in paths if each.matches(document)}
+    assert used > 10 if places else used == 0
+
+
+def test_kept_answers_have_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(step_conditions, "_CELLS_FROM", 1)
+    monkeypatch.setattr(step_conditions, "_MAX_ANSWERS", 100)
+    paths = [pl.DocumentPath(f"/a[x >= {i}]") for i in range(20)]
+    index = pl.PathIndex(paths)
+    for value in range(20):
+        assert len(index.satisfied({"a": {"x": value}})) == value + 1
+    assert len(index._conditions._answers) == 5
+
+
+def test_a_trunk_that_ends_at_many_nodes_is_asked_a_few_times(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Paths with two conditions were asked once for each of thousands of nodes."""
+    asked = 0
+    above = path_matching.PathMatcher.matches_above
+
+    def counted(*arguments: Any) -> bool:
+        nonlocal asked
+        asked += 1
+        return above(*arguments)
+
+    monkeypatch.setattr(path_matching.PathMatcher, "matches_above", counted)
+    document = pl.read_xml("<a x='5' y='1'>" * 9 + "<a x='7'/>" * 500 + "</a>" * 9)
+    paths = [pl.DocumentPath(f"//a[x = {i}]//a[y >= 0]//a") for i in range(20)]
+    paths.append(pl.DocumentPath("//a[y = 1]//a[x = 7]"))
+    index = pl.PathIndex(paths)
+    assert set(index.satisfied(document)) == {each for each in paths if each.matches(document)}
+    assert 0 < asked < 12 * len(paths)
 
 
 def test_values_that_are_no_documents() -> None:
@@ -154,8 +212,8 @@ def test_the_bitmap_matcher_asks_no_path_by_itself(monkeypatch: pytest.MonkeyPat
 
 @pytest.mark.parametrize("make", MATCHERS.values(), ids=MATCHERS)
 def test_threads_that_match_together(make: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(step_conditions, "_MANY_CONDITIONS", 2)
-    monkeypatch.setattr(step_conditions, "_OFTEN", 1)
+    monkeypatch.setattr(path_index, "_NEW_STATES", 3)
+    monkeypatch.setattr(step_conditions, "_CELLS_FROM", 20)
     draw = random.Random(8)
     matcher = make()
     interval = sys.getswitchinterval()
