@@ -238,10 +238,11 @@ def placed_nodes(
         levels=None if levels is None else [levels[number] for number in index],
         before=None if plan is None else plan.across(index, cell),
     )
-    larger = _LARGER[len(index) > _FEW]
-    if plan is not None and keeps and placed.size() <= larger * by_themselves.size():
-        return placed
-    return by_themselves
+    few = len(index) <= _FEW
+    if plan is None or not keeps or placed.size() > _LARGER[not few] * by_themselves.size():
+        return by_themselves
+    # Of few filters, each is in the band of its own level: two bands of one name would mislead.
+    return by_themselves if few and (placed.level != placed.depth).any() else placed
 
 
 #: How much larger a drawing may be for the sake of places that stay: with few nodes, whose text is

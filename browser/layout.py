@@ -321,7 +321,7 @@ def _rows(counts: list[int], cell: Cell) -> tuple[list[int], int]:
 
 #: Further rows are for a drawing that is seen this much larger; where the longest band is short,
 #: they must gain more, since edges pass behind the boxes of lower rows.
-_WORTH: Final = (0.92, 0.75)
+_WORTH: Final = (0.92, 0.65)
 _SHORT: Final = 6
 
 

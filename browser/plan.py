@@ -64,8 +64,9 @@ class Plan:
         #: The place of each filter in what ``placed`` returns, by number.
         self.places: dict[int, int] = {number: i for i, number in enumerate(graph.nodes)}
         # Far more filters want a layout of their own.
-        fits = before is not None and len(graph.nodes) <= _MORE * len(before.places)
-        self._before = before if fits else None
+        if before is not None and len(graph.nodes) > _MORE * len(before.places):
+            before = None
+        self._before = before
         # The first and the last step in which each filter is a root.
         self._rooted = rooted or {}
         self._placed: dict[Cell, _LaidOut] = {}
