@@ -321,7 +321,9 @@ class BoxMatrix:
     def _drop_removed(self) -> None:
         """Drop the columns of removed nodes, and make room for as many nodes again."""
         kept = sorted(self._places, key=_SERIAL)
-        columns = self._ends[:, [self._places[node] for node in kept]]
+        # Not by an index, which would lay out the columns one after the other: sweeps go by rows.
+        places = np.array([self._places[node] for node in kept], dtype=np.intp)
+        columns = self._ends.take(places, axis=1)
         spare = len(kept) + _ROOM
         self._lay_out(kept, np.pad(columns, ((0, 0), (0, spare))), spare)
 

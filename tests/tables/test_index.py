@@ -449,3 +449,21 @@ def test_open_and_closed_ends_on_one_attribute(
         asked = pl.parse_filter(random.choice(texts).format("x", random.randint(0, 4)))
         assert table.covering(asked) == walking.covering(asked)
         assert table.covered(asked) == walking.covered(asked)
+
+
+def test_columns_that_grew_lie_row_by_row() -> None:
+    """A sweep goes along rows: column by column, it took fifteen times as long."""
+    table = pl.FiltersPoset()
+    filters = [pl.parse_filter(f"id = {i} and x in [{i}, {i + 5}]") for i in range(400)]
+    for number, filter in enumerate(filters):
+        table.add(filter, number)
+    matrix = table._search._matrix  # type: ignore[union-attr]
+    assert matrix is not None
+    assert matrix._ends.flags.c_contiguous
+    for number, filter in enumerate(filters):
+        table.remove(filter, number)
+    assert matrix._ends.flags.c_contiguous
+    for number, filter in enumerate(filters):
+        table.add(filter, number)
+    assert table.covering(filters[7]) == ()
+    assert table._search._matrix._ends.flags.c_contiguous  # type: ignore[union-attr]
