@@ -126,7 +126,13 @@ if (shown.style.display === "none") return 0;
 const style = getComputedStyle(document.documentElement);
 const wanted = style.getPropertyValue("--" + arguments[0]).trim();
 const rgb = [1, 3, 5].map((i) => parseInt(wanted.slice(i, i + 2), 16));
-const data = shown.getContext("2d").getImageData(0, 0, shown.width, shown.height).data;
+// A copy is read, since Chromium warns of reading the canvas of a page again and again.
+const copy = document.createElement("canvas");
+copy.width = shown.width;
+copy.height = shown.height;
+const pen = copy.getContext("2d", {willReadFrequently: true});
+pen.drawImage(shown, 0, 0);
+const data = pen.getImageData(0, 0, copy.width, copy.height).data;
 let count = 0;
 for (let i = 0; i < data.length; i += 4)
   if (data[i + 3] > 200 && rgb.every((v, k) => Math.abs(v - data[i + k]) < 12)) count += 1;

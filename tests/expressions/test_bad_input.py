@@ -89,6 +89,15 @@ def test_an_exploding_disjunctive_form_is_refused():
         expression.dnf(0)
 
 
+def test_a_disjunctive_form_that_shares_an_attribute_is_refused():
+    # How many conjunctions there are is known only when they have been multiplied out.
+    text = " and ".join(f"(not (a = {i}) or b{i} = 1)" for i in range(8))
+    expression = pl.parse_expression(text)  # 2**8 conjunctions
+    with pytest.raises(pl.FilterError, match="more than 100 conjunctions"):
+        expression.dnf(100)
+    assert len(expression.dnf(256)) == 256
+
+
 def test_a_dictionary_that_contains_itself_is_refused():
     around: dict = {"and": []}
     around["and"].append(around)

@@ -145,7 +145,7 @@ FAULTS: dict[str, tuple[object, str, str, Callable[[], object]]] = {
     ),
     "clauses beyond the limit are dropped": (
         clauses._product, "return None\n    return _without", "break\n    return _without",
-        at(test_bad_input.test_an_exploding_disjunctive_form_is_refused),
+        at(test_bad_input.test_a_disjunctive_form_that_shares_an_attribute_is_refused),
     ),
     "a part is left out that makes a difference": (
         simplifying._and, "if covers(bounds_of(child), rest):",
