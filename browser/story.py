@@ -30,10 +30,10 @@ __all__ = [
     "promises_of",
 ]
 
-#: So many operations are done unasked.
+#: Up to this number of operations are done unasked.
 QUICK: Final = 12_000
-#: Up to so many operations, tables find their way by covering tests alone, as the literature counts
-#: them; beyond that an index saves most tests, and seconds.
+#: Up to this number of operations, tables find their way by covering tests alone, as the
+#: literature counts them; beyond that an index saves most tests, and seconds.
 COUNTED: Final = 1_000
 #: Filters at which a stretch of steps ends that share one plan of places. Small tables have short
 #: stretches, since a plan for more filters than there are leaves less room for text; in large ones
@@ -244,7 +244,7 @@ class Story:
 
 
 def _large_stretch(size: int) -> int | None:
-    """Return how many filters a stretch has room for that begins with so many; None: none has."""
+    """Return how many filters a stretch may hold, by how many it begins with; None: no stretch."""
     return next((each for each in _LARGE_STRETCHES if size <= 0.75 * each), None)
 
 
@@ -281,9 +281,9 @@ class _Replay:
         options = {"local": True} if local else {}
         table = pl.make_table(structure, index=self._indexed, **options)
         self._player = Player(story.trace, table)
-        #: Covering tests after so many operations.
+        #: Covering tests after each number of operations.
         self._tests = [0]
-        #: Filters in the table, and filters that came into it, after so many operations.
+        #: Filters in the table, and filters that came into it, after each number of operations.
         self._sizes = [0]
         self._arrivals = [0]
         #: The last steps of stretches, as far as anybody asked, and their plans.
