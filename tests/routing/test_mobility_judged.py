@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-from posetlib import Network
 from posetlib.routing.mobility import protocol_named
 from posetlib.simulation import SAFE_PROTOCOLS
-from posetlib.simulation.recipes import RECIPES, Recipe, play
+from posetlib.simulation.recipes import RECIPES, Recipe
 from tests.routing.journeys import HARD, Kind, Run, kind_for
 from tests.routing.plain_audit import judge
+from tests.routing.test_mobility import played
 
 
 def acquit(kind: Kind, seed: int) -> None:
@@ -38,18 +38,10 @@ def test_safe_protocols_are_acquitted_of_many_runs(protocol: str, name: str) -> 
         acquit(kind_for(name, protocol), seed)
 
 
-def recorded(recipe: Recipe, protocol: str) -> Network:
-    net = recipe.network()
-    for _ in play(recipe, net, protocol):
-        pass
-    net.run()
-    return net
-
-
 @pytest.mark.parametrize("recipe", RECIPES, ids=lambda each: each.name)
 def test_the_judge_sees_what_a_recipe_loses(recipe: Recipe) -> None:
     for protocol, missed in ((recipe.protocol, 1), ("update", 0)):
-        found = judge(recorded(recipe, protocol).record())
+        found = judge(played(recipe, protocol).record())
         assert (found.due, found.count("missed"), len(found.faults)) == (1, missed, missed)
 
 
