@@ -641,11 +641,11 @@ def _compared(
 ) -> Iterator[pa.RecordBatch]:
     """Say of each row whether its typed columns, if they claim anything, are what its text says."""
     for batch in batches:
-        texts = batch.column("filter").to_pylist()
+        texts = batch.column("filter")
         agrees, errors = columns_agree_with(batch, texts, types)
         if not skip_bad and errors.null_count < len(errors):
             at = errors.is_valid().index(True).as_py()
-            raise unreadable(texts[at], errors[at].as_py())
+            raise unreadable(texts[at].as_py(), errors[at].as_py())
         told = pc.or_(pc.invert(batch.column("claimed")), agrees)
         names = [name for name in batch.schema.names if name not in ("claimed", "plain")]
         made = pa.RecordBatch.from_arrays(

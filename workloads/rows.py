@@ -11,9 +11,8 @@ knows beforehand which attributes there are.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from operator import eq
 from typing import Any, Final, TypeAlias
 
 import numpy as np
@@ -30,6 +29,7 @@ from posetlib.errors import FilterError
 from posetlib.filters.filter import Filter
 from posetlib.generating import GeneratedFilters, interface_names
 from workloads.errors import InputError, UnreadableFilterError
+from workloads.simple_texts import SimpleTexts
 from workloads.texts import Simple, read_filter, simple_ranges
 
 __all__ = [
@@ -115,13 +115,11 @@ def parse_rows(texts: Sequence[str | None], types: TypeHierarchy | None) -> Pars
     ranges: list[list[tuple[str, dict[str, Any]]] | None] = []
     errors: list[str | None] = []
     for text in texts:
-        found = None if text is None else simple_ranges(text)
-        error = None
-        if found is None:
-            try:
-                found = _ranges_of(_read(text, types))
-            except FilterError as wrong:
-                error = " ".join(str(wrong).split())
+        found, error = None, None
+        try:
+            found = _simple(text, types)
+        except FilterError as wrong:
+            error = " ".join(str(wrong).split())
         plain.append(found is not None)
         errors.append(error)
         ranges.append(
@@ -133,52 +131,74 @@ def parse_rows(texts: Sequence[str | None], types: TypeHierarchy | None) -> Pars
 
 
 def columns_agree_with(
-    rows: Rows, texts: Sequence[str | None], types: TypeHierarchy | None
+    rows: Rows, texts: pa.Array, types: TypeHierarchy | None
 ) -> tuple[pa.Array, pa.Array]:
     """Return of each row whether its typed columns say what its text says; and what is no filter.
 
-    O(n), with one step of Python for each text.
+    O(n); only a text that is more than ranges and single strings costs a step of Python.
     """
     count = rows.num_rows
-    said: list[dict[str, Simple] | None] = []
-    errors: list[str | None] = []
-    for text in texts:
-        found = None if text is None else simple_ranges(text)
-        error = None
-        if found is None:
-            try:
-                found = _ranges_of(_read(text, types))
-            except FilterError as wrong:
-                error = " ".join(str(wrong).split())
-        said.append(found)
-        errors.append(error)
-    nothing: dict[str, Simple] = {}
-    agrees = np.array([each is not None for each in said], np.bool_)
-    dicts = [each if each is not None else nothing for each in said]
-    typed = _typed(rows)
-    asked = np.fromiter(map(len, dicts), np.int64, count)
+    said = SimpleTexts.read(texts)
+    agrees = said.known.copy()
     met = np.zeros(count, np.int64)
-    for name, column in typed.items():
-        told = [each.get(name) for each in dicts]
-        low, high, ends = _whole(*column)
-        is_range = np.fromiter((type(each) is tuple for each in told), np.bool_, count)
+    typed = {name: _whole(*column) for name, column in _typed(rows).items()}
+    for name, (low, high, ends) in typed.items():
+        is_range, *wanted = said.range_of(name)
         met += is_range
-        wanted = np.array([each if type(each) is tuple else (np.nan, np.nan, 0) for each in told],
-                          np.float64).reshape(count, 3)  # fmt: skip
-        theirs = _whole(wanted[:, 0], wanted[:, 1], wanted[:, 2].astype(np.int64))
-        same = (low == theirs[0]) & (high == theirs[1]) & (ends == theirs[2])
+        same = (low == wanted[0]) & (high == wanted[1]) & (ends == wanted[2])
         agrees &= np.where(is_range, same, np.isnan(low) & np.isnan(high))
     if "type" in rows.schema.names:
-        told = [each.get("type") for each in dicts]
-        words = rows.column("type").to_pylist()
-        is_word = np.fromiter((type(each) is str for each in told), np.bool_, count)
+        words = rows.column("type")
+        is_word, wanted_words = said.word_of("type")
         met += is_word
-        same = np.fromiter(map(eq, told, words), np.bool_, count)
-        empty = np.fromiter((each is None for each in words), np.bool_, count)
-        agrees &= np.where(is_word, same, empty)
+        same = _flags(pc.equal(words, wanted_words))
+        agrees &= np.where(is_word, same, np.asarray(words.is_null()))
     # What no column can tell must not be in the text.
-    agrees &= met == asked
+    agrees &= met == said.asked
+    errors: list[str | None] = [None] * count
+    for row in np.flatnonzero(~said.known).tolist():
+        text = texts[row].as_py()
+        try:
+            agrees[row] = _says(typed, rows, row, _simple(text, types))
+        except FilterError as wrong:
+            errors[row] = " ".join(str(wrong).split())
     return pa.array(agrees), pa.array(errors, pa.string())
+
+
+def _simple(text: str | None, types: TypeHierarchy | None) -> dict[str, Simple] | None:
+    """Return the ranges and strings that a text consists of, None if it is more than these."""
+    found = None if text is None else simple_ranges(text)
+    return _ranges_of(_read(text, types)) if found is None else found
+
+
+def _says(
+    typed: Mapping[str, tuple[FloatArray, FloatArray, IntArray]],
+    rows: Rows,
+    row: int,
+    wanted: dict[str, Simple] | None,
+) -> bool:
+    """Return whether the typed columns of one row say what is wanted, and nothing more."""
+    if wanted is None:
+        return False
+    told: dict[str, Simple] = {
+        name: (float(low[row]), float(high[row]), int(ends[row]))
+        for name, (low, high, ends) in typed.items()
+        if not np.isnan(low[row])
+    }
+    word = rows.column("type")[row].as_py() if "type" in rows.schema.names else None
+    if word is not None:
+        if "type" in told:
+            return False
+        told["type"] = word
+    return told == {name: _whole_range(each) for name, each in wanted.items()}
+
+
+def _whole_range(each: Simple) -> Simple:
+    """Return a range in which no infinite end is open."""
+    if isinstance(each, str):
+        return each
+    low, high, ends = each
+    return low, high, ends & ~(low == -np.inf) & ~(2 * (high == np.inf))
 
 
 def _whole(

@@ -11,12 +11,18 @@ from posetlib.constraints import TypeHierarchy
 from posetlib.filters import Filter, parse_filter
 from posetlib.names import KEYWORDS
 
-__all__ = ["Simple", "read_filter", "simple_ranges"]
+__all__ = ["RANGE_CLAUSE", "STRING_CLAUSE", "Simple", "read_filter", "simple_ranges"]
 
-_NUMBER: Final = r"(-?\d{1,15}(?:\.\d{1,20})?(?:[eE][+-]?\d{1,2})?)"
-_RANGE_CLAUSE: Final = re.compile(rf"([A-Za-z]\w*) in ([\[(]){_NUMBER}, {_NUMBER}([\])])", re.ASCII)
-_EQUALITY: Final = re.compile(r'([A-Za-z]\w*) = "([^"\\\x00-\x1f]*)"', re.ASCII)
-_COMPARISON: Final = re.compile(rf"([A-Za-z]\w*) (<=|>=|<|>|=) {_NUMBER}", re.ASCII)
+_NUMBER: Final = r"-?\d{1,15}(?:\.\d{1,20})?(?:[eE][+-]?\d{1,2})?"
+_NAME: Final = r"(?P<name>[A-Za-z]\w*)"
+#: A clause as Python and Arrow read it alike: a range of numbers, and a single string.
+RANGE_CLAUSE: Final = (
+    rf"{_NAME} in (?P<left>[\[(])(?P<low>{_NUMBER}), (?P<high>{_NUMBER})(?P<right>[\])])"
+)
+STRING_CLAUSE: Final = rf'{_NAME} = "(?P<word>[^"\\\x00-\x1f]*)"'
+_RANGE: Final = re.compile(RANGE_CLAUSE, re.ASCII)
+_STRING: Final = re.compile(STRING_CLAUSE, re.ASCII)
+_COMPARISON: Final = re.compile(rf"{_NAME} (<=|>=|<|>|=) ({_NUMBER})", re.ASCII)
 
 
 #: The ends of a range and which are open, as in the column ``open_x``; or the one string asked for.
@@ -35,14 +41,14 @@ def simple_ranges(text: str) -> dict[str, Simple] | None:
     """
     found: dict[str, Simple] = {}
     for clause in text.split(" and "):
-        made = _RANGE_CLAUSE.fullmatch(clause)
+        made = _RANGE.fullmatch(clause)
         if made is not None:
             name, left, first, last, right = made.groups()
             low, high = float(first), float(last)
             ends = (left == "(") + 2 * (right == ")")
             if low > high or (ends and low == high):
                 return None
-        elif (made := _EQUALITY.fullmatch(clause)) is not None:
+        elif (made := _STRING.fullmatch(clause)) is not None:
             name, value = made.groups()
             if name in found or name.lower() in KEYWORDS:
                 return None

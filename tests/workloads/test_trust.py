@@ -130,7 +130,7 @@ def test_a_text_that_is_changed_is_seen_and_takes_effect(
 )
 def test_columns_agree_however_numbers_are_written(text: str, agree: bool) -> None:
     columns = {"filter": [text], "lo_x": [2.9e-05], "hi_x": [21.5], "type": ["T6"]}
-    agrees, errors = columns_agree_with(pa.RecordBatch.from_pydict(columns), [text], None)
+    agrees, errors = columns_agree_with(pa.RecordBatch.from_pydict(columns), pa.array([text]), None)
     assert (agrees.to_pylist(), errors.to_pylist()) == ([agree], [None])
 
 
