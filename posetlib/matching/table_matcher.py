@@ -161,7 +161,7 @@ class TableMatcher(LinksObserver):
         nodes = self._links.nodes.values()
         interfaces = list(chain.from_iterable([node.interfaces for node in nodes]))
         if len(interfaces) == len(nodes):  # one for each
-            items = [node.item for node in nodes]
+            items = list(self._links.nodes)
         else:
             items = [node.item for node in nodes for _ in node.interfaces]
         self._columns = columns = RangeColumns.made(items, interfaces)
