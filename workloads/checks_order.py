@@ -124,16 +124,7 @@ def _spread_bad(context: SpreadContext) -> BadEdges:
 
 def sibling_pure(context: Opened) -> Outcome:
     """No child of a node, or root, covers another one of the same node."""
-    find = partial(found_pairs, shown=context.shown)
-    # Roots are siblings: the group of those whose parent is nobody.
-    if isinstance(context, NearContext):
-        outline, roots = context.outline, context.roots
-        groups = np.concatenate([outline.parents, np.full(len(roots), context.nobody)])
-        rows = Selection.of(np.concatenate([outline.children, roots]), groups, groups)
-        checked = len(rows.numbers)
-        found = Found.sum(context.filters.compared(rows, rows, find), context.shown)
-    else:
-        checked, found = _spread_siblings(context, find)
+    checked, found = by_place(context, _near_siblings, _spread_siblings)
     texts = context.texts(each for pair in found.pairs for each in pair if each != context.nobody)
     witnesses = [
         {
@@ -148,14 +139,40 @@ def sibling_pure(context: Opened) -> Outcome:
     return Outcome(checked, found.total, witnesses)
 
 
-def _spread_siblings(context: SpreadContext, find: Any) -> tuple[int, Found]:
+def _near_siblings(context: NearContext) -> tuple[int, Found]:
+    """Return how many siblings there are, and those that cover one another.
+
+    Roots are siblings, too: the group of those whose parent is nobody. There may be many of them,
+    so they are held against those alone that are not in their minimal cover.
+    """
+    find = partial(found_pairs, shown=context.shown)
+    outline, roots = context.outline, context.roots
+    children = Selection.of(outline.children, outline.parents, outline.parents)
+    covered = roots[_near_covered(context, roots)[roots]]
+    ones, others = (
+        Selection.of(some, *(np.full(len(some), context.nobody) for _ in range(2)))
+        for some in (roots, covered)
+    )
+    parts = context.filters.compared(children, children, find)
+    parts += context.filters.compared(ones, others, find)
+    return len(outline.children) + len(roots), Found.sum(parts, context.shown)
+
+
+def _spread_siblings(context: SpreadContext) -> tuple[int, Found]:
+    """Return what ``_near_siblings`` does, of a table that is spread out."""
     from pyspark.sql import functions as f  # noqa: PLC0415
 
+    find = partial(found_pairs, shown=context.shown)
     parent, nobody = f.col("parent"), f.lit(context.nobody).cast("long")
-    rows = selection(context.edges, "child", parent, parent).union(
-        selection(context.roots, "number", nobody, nobody)
-    )
-    return context.edge_count + context.root_count, context.found(rows, rows, find)
+    children = selection(context.edges, "child", parent, parent)
+    covered = context.keep(_spread_covered(context, context.roots))
+    parts = [context.found(children, children, find)]
+    if not covered.isEmpty():
+        ones, others = (
+            selection(some, "number", nobody, nobody) for some in (context.roots, covered)
+        )
+        parts.append(context.found(ones, others, find))
+    return context.edge_count + context.root_count, Found.sum(parts, context.shown)
 
 
 # -- roots-minimal-cover ---------------------------------------------------------------------------
@@ -208,12 +225,7 @@ def _near_root_faults(context: NearContext) -> _RootFaults:
     coverers = np.unique(
         np.concatenate([context.roots, suspects, parents[covers], children[covers]])
     )
-    classes = equivalence_classes(context)
-    is_covered = np.zeros(context.node_count, np.bool_)
-    is_covered[coverers] = True
-    is_covered[context.filters.unbeaten(coverers)] = False
-    has_twin = np.bincount(classes[coverers], minlength=context.node_count) > 1
-    is_covered |= has_twin[classes]
+    is_covered = _near_covered(context, coverers)
     bad_roots = context.roots[is_covered[context.roots]]
     lonely = suspects[~is_covered[suspects]]
     # Only of the roots that are shown is the coverer looked for.
@@ -230,6 +242,24 @@ def _near_root_faults(context: NearContext) -> _RootFaults:
         len(lonely),
         lonely[: context.shown].tolist(),
     )
+
+
+def _near_covered(context: NearContext, numbers: IntArray) -> BoolArray:
+    """Return which of some nodes another one of them covers, as a flag for every node.
+
+    Worked out once for the same nodes: in a sound table the roots are asked for twice.
+    """
+    known: tuple[IntArray, BoolArray] | None = context.facts.get("covered")
+    if known is None or not np.array_equal(known[0], numbers):
+        classes = equivalence_classes(context)
+        is_covered = np.zeros(context.node_count, np.bool_)
+        is_covered[numbers] = True
+        is_covered[context.filters.unbeaten(numbers)] = False
+        # Of equivalent filters the first is unbeaten, and covered by the others.
+        has_twin = np.bincount(classes[numbers], minlength=context.node_count) > 1
+        is_covered[numbers] |= has_twin[classes[numbers]]
+        known = context.facts["covered"] = numbers, is_covered
+    return known[1]
 
 
 def _uncovered_children(context: NearContext) -> IntArray:
@@ -256,16 +286,7 @@ def _spread_root_faults(context: SpreadContext) -> _RootFaults:
         equal = bad.rows.where("covers")
         ends = equal.selectExpr("parent as number").union(equal.selectExpr("child as number"))
         coverers = context.keep(targets.select("number").union(ends).distinct())
-    rows = coverers.join(context.filters, "number").withColumnRenamed("number", "id")
-    top = minimal_cover(rows, context.types).select(f.col("id").alias("number"))
-    covered = coverers.join(top, "number", "left_anti")
-    twins = class_rows(context)
-    if twins is not None:
-        # Of those that are no first ones, and of the first ones themselves.
-        classes = coverers.join(twins, "number", "left")
-        classes = classes.select("number", f.coalesce("first", "number").alias("first"))
-        several = classes.groupBy("first").count().where("count > 1").select("first")
-        covered = covered.union(classes.join(several, "first").select("number")).distinct()
+    covered = _spread_covered(context, coverers)
     covered = covered.withColumn("covered", f.lit(True))
     known = targets.join(covered, "number", "left").na.fill({"covered": False})
     with kept_rows(known.where("covered != suspect")) as wrong_rows:
@@ -288,6 +309,23 @@ def _spread_root_faults(context: SpreadContext) -> _RootFaults:
             pairs = [tuple(row) for row in first.collect()]
         alone = [row["number"] for row in lonely.collect()] if counts.get(True) else []
     return _RootFaults(counts.get(False, 0), pairs, counts.get(True, 0), alone)
+
+
+def _spread_covered(context: SpreadContext, nodes: DataFrame) -> DataFrame:
+    """Return the numbers of those of some nodes that another one of them covers."""
+    from pyspark.sql import functions as f  # noqa: PLC0415
+
+    rows = nodes.join(context.filters, "number").withColumnRenamed("number", "id")
+    top = minimal_cover(rows, context.types).select(f.col("id").alias("number"))
+    covered = nodes.join(top, "number", "left_anti")
+    twins = class_rows(context)
+    if twins is None:
+        return covered
+    # Of those that are no first ones, and of the first ones themselves.
+    classes = nodes.join(twins, "number", "left")
+    classes = classes.select("number", f.coalesce("first", "number").alias("first"))
+    several = classes.groupBy("first").count().where("count > 1").select("first")
+    return covered.union(classes.join(several, "first").select("number")).distinct()
 
 
 # -- complete-order --------------------------------------------------------------------------------

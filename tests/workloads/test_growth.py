@@ -1,4 +1,4 @@
-"""How much is compared in tables that are broken: counted, and growing with the nodes alone.
+"""How much is compared in broken and in wide tables: counted, and growing with the nodes alone.
 
 And lists, for which Spark takes time that grows with the square of a batch: they go as text.
 """
@@ -15,7 +15,7 @@ from posetlib.arrays.edges import Outline
 from tests.workloads.files import write_rows
 from workloads.blocks import Filters
 from workloads.checks_interfaces import minimum_interface
-from workloads.checks_order import roots_minimal_cover
+from workloads.checks_order import roots_minimal_cover, sibling_pure
 from workloads.context import Asked
 from workloads.datasets import read_snapshot, typed
 from workloads.files import Place
@@ -25,6 +25,14 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 pytestmark = pytest.mark.needs("java")
+
+
+def side_by_side(count: int) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Return roots, each a range of its own."""
+    return [
+        {"id": at, "filter": f"x in [{at}.25, {at}.75]", "interfaces": [f"I{at}"], "index": None}
+        for at in range(count)
+    ], []
 
 
 def broken(count: int, how: str) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
@@ -52,7 +60,9 @@ def counted(
 ) -> dict[str, int]:
     """Return how many pairs of filters are compared, and how many words travel along edges."""
     header = {"format": "posetlib-snapshot", "version": 1, "structure": "pf"}
-    write_rows(folder, header, *broken(count, how))
+    write_rows(
+        folder, header, *(side_by_side(count) if how == "many roots" else broken(count, how))
+    )
     work = {"pairs": 0, "words": 0}
     covered, gathered = Block.covered, Outline.gathered_above
 
@@ -70,6 +80,8 @@ def counted(
         changed.setattr(Filters, "is_here", lambda *_: True)
         changed.setattr(Block, "covered", comparing)
         changed.setattr(Outline, "gathered_above", travelling)
+        if how == "many roots":
+            assert sibling_pure(context).violations == 0
         found = roots_minimal_cover(context)
         minimum_interface(context)
     if how == "lost edges":
@@ -77,8 +89,8 @@ def counted(
     return work
 
 
-@pytest.mark.parametrize("how", ["lost edges", "leaf to root"])
-def test_work_on_broken_tables_grows_with_their_nodes(
+@pytest.mark.parametrize("how", ["lost edges", "leaf to root", "many roots"])
+def test_work_on_broken_and_wide_tables_grows_with_their_nodes(
     spark: SparkSession, tmp_path: Path, how: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     small, large = 8_000, 64_000
