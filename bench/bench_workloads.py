@@ -89,7 +89,7 @@ def _run(bench: Bench, folder: Path) -> None:
     what = "match, pairs per second and core; numpy column scan"
     bars.at_least(what, per_core, 1.0, scanned)
     # In a session of its own: what other jobs left in the heap of Java is not the match's.
-    alone = _timed(folder, _LOCAL, 2, [_named(large, _MANY)], brief=bench.quick)
+    alone = two if bench.quick else _timed(folder, _LOCAL, 2, [_named(large, _MANY)])
     memory = alone[_MANY]["all bytes"] / 1e9
     bars.at_most("match, 200,000 interfaces, all processes, GB", memory, 2.0)
     antichain = seconds["cover of an antichain"]

@@ -317,7 +317,8 @@ def latency(port: int, sinks: list[socket.socket], rate: float, count: int) -> t
                     selector.unregister(stream)
                     del tails[stream]  # type: ignore[arg-type]
     process.join()
-    cuts = statistics.quantiles(taken or [math.nan] * 2, n=100)
+    # A short run on a busy machine may take fewer than two samples, which tell nothing.
+    cuts = statistics.quantiles(taken if len(taken) > 1 else [math.nan] * 2, n=100)
     return cuts[49], cuts[98]
 
 

@@ -37,6 +37,19 @@ def _is_there(name: str) -> bool:
     return find() is not None
 
 
+#: Where single tests take minutes, those of the jobs first.
+_LONG = ("tests/workloads/", "tests/repository/", "tests/browser/")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the modules that take minutes, so that no process waits for another at the end."""
+
+    def place(item: pytest.Item) -> int:
+        return next((at for at, folder in enumerate(_LONG) if item.nodeid.startswith(folder)), 3)
+
+    items.sort(key=place)
+
+
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Skip a test that needs what the machine has not; POSETLIB_REQUIRE_ALL=1 fails it instead."""
     for marker in item.iter_markers("needs"):
