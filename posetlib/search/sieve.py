@@ -19,7 +19,7 @@ import numpy as np
 
 from posetlib.bits import PIECE, mask_of
 from posetlib.graph.nodes import Node
-from posetlib.search.boxes import MANY, Axis, Box, Marks, PartAxis, Shape, Token
+from posetlib.search.boxes import MANY, Axis, Box, Marks, PartAxis, Shape, Token, Tokens
 from posetlib.search.piece_cells import PieceCells
 from posetlib.search.token_sets import TokenSets
 
@@ -551,17 +551,31 @@ class Sieve:
             if families and axis in families and (marks is None or axis not in marks.listed):
                 left &= ~families[axis].not_holding(sets.values_of(low, high))
         if marks is not None:
-            for tokens in marks.up:
-                if tokens.asked and tokens.family in families and left:
-                    left &= ~families[tokens.family].not_holding(tokens.asked)
-            for tokens in marks.down:
-                if tokens.family in families and left:
-                    left &= ~families[tokens.family].asking_more(tokens)
+            left = self._allowed_by_tokens(left, marks.up, marks.down)
         return left | self._boxless if self._boxless else left
+
+    def _allowed_by_tokens(
+        self, left: int, asking: tuple[Tokens, ...], holding: tuple[Tokens, ...]
+    ) -> int:
+        """Return the nodes, of some, that hold what an item asks of them, and do not ask for more.
+
+        The item asks tokens of them, and holds others for them.
+        """
+        families = self._families
+        for tokens in asking:
+            if tokens.asked and left:
+                family = families.get(tokens.family)
+                if family is not None:
+                    left &= ~family.not_holding(tokens.asked)
+        for tokens in holding:
+            family = families.get(tokens.family) if left else None
+            if family is not None:
+                more = family.asking_more(tokens)
+                left = left & ~more if more else left
+        return left
 
     def bits_below(self, box: Box) -> int:
         """Return the nodes of ``below`` as bits."""
-        families = self._families
         shape, marks = box.shape, box.marks
         plan = self._plans.get(shape) or self._plan(shape)
         ends = box.sorting_ends()
@@ -578,12 +592,7 @@ class Sieve:
             if sets is not None and sets.cells is not None and left:
                 left &= ~sets.cells.not_inside(box)
         if marks is not None:
-            for tokens in marks.down:
-                if tokens.asked and tokens.family in families and left:
-                    left &= ~families[tokens.family].not_holding(tokens.asked)
-            for tokens in marks.up:
-                if tokens.family in families and left:
-                    left &= ~families[tokens.family].asking_more(tokens)
+            left = self._allowed_by_tokens(left, marks.down, marks.up)
         return left | self._boxless if self._boxless else left
 
     def meeting(self, box: Box) -> Iterator[Node]:
