@@ -288,9 +288,15 @@ class Box:
         return (self.low, self.minus_high) if axes else ()
 
     def sorting_ends(self) -> tuple[Any, ...]:
-        """Return the ends by which a sieve sorts: keys instead of ends where there are any."""
+        """Return the ends by which a sieve sorts: keys instead of ends where there are any.
+
+        Those of two axes at least; on an axis that the shape does not have they are ``UNBOUND``.
+        """
         marks = self.marks
-        return self.ends() if marks is None or marks.ends is None else marks.ends
+        if marks is not None and marks.ends is not None:
+            return marks.ends
+        ends = (self.low, self.minus_high, self.low2, self.minus_high2)
+        return ends + self.more_ends if self.more_ends else ends
 
     def __repr__(self) -> str:
         return f"<Box {dict(zip(self.shape.axes, _pairs(self.ends()), strict=True))}>"

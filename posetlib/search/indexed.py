@@ -79,7 +79,7 @@ class _Sieves(dict[Hashable, Sieve]):
             if self._idle and len(nodes) < self._idle.get(owner, 0):
                 return nodes
             sieve = self[owner] = Sieve(nodes)
-        elif sieve.is_useless:
+        elif len(nodes) < sieve.useless_below:
             del self[owner]
             if len(self._idle) >= _MAX_IDLE:
                 self._idle.clear()
@@ -415,22 +415,15 @@ class IndexedSearch(LinksObserver):
         if not children:
             return None, []
         box = probe.box
-        if box is None or (
-            box.is_late
-            and (len(children) < _LONG_FOR_LATE or self._children.is_short(parent, children))
-        ):
+        if box is None or box.is_late:
+            if box is not None and not self._children.is_short(parent, children):
+                return self._next_down_sifted(probe, parent, prefers)
             if prefers is not None or probe.part is not None:
                 return self._walking.next_down(probe, parent, prefers=prefers)
             # The same without its calls: on a way down through short lists, these are much of it.
             child = next(filter(probe.above, children), None)
             return child, [] if child is not None else list(filter(probe.below, children))
-        if (
-            prefers is None
-            and probe.part is None
-            and not box.is_late
-            and box.shape.exact
-            and not box.more_ends
-        ):
+        if prefers is None and probe.part is None and box.shape.exact and not box.more_ends:
             left = self._children.sifted(Sieve.above, probe, parent, children)
             compared = _compared(box, left)
             if compared is not None:
@@ -438,6 +431,12 @@ class IndexedSearch(LinksObserver):
                     # The sieve left those that may cover the item, not those that it may cover.
                     return None, self.all_below(probe, parent)
                 return compared
+        return self._next_down_sifted(probe, parent, prefers)
+
+    def _next_down_sifted(
+        self, probe: Probe, parent: Node, prefers: Callable[[Node], bool] | None
+    ) -> tuple[Node | None, list[Node]]:
+        """Return what ``next_down`` does, from what sieves leave: first above, and then below."""
         child = self.first_above(probe, parent, prefers=prefers)
         return child, [] if child is not None else self.all_below(probe, parent)
 

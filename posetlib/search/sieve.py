@@ -19,7 +19,7 @@ import numpy as np
 
 from posetlib.bits import PIECE, mask_of
 from posetlib.graph.nodes import Node
-from posetlib.search.boxes import MANY, Axis, Box, Marks, PartAxis, Shape, Token
+from posetlib.search.boxes import MANY, Axis, Box, Marks, PartAxis, Shape, Token, Tokens
 from posetlib.search.piece_cells import PieceCells
 from posetlib.search.token_sets import TokenSets
 
@@ -221,7 +221,8 @@ class _AxisSets:
             found &= ~self._all_points
             if low == -minus_high:
                 found |= mask_of(self._points.get(low, []), _PIECE)
-        return found | self.lacking
+        # To add no bits to a long number is to copy it.
+        return found | self.lacking if self.lacking else found
 
     def meeting(self, low: float, minus_high: float) -> int:
         """Return the nodes whose interval may meet this one, and those without an interval."""
@@ -280,8 +281,9 @@ def _axis_sets(axis: Axis, lacking: int, ends: _AxisEnds = _NO_ENDS, side: int =
 class _Plan(NamedTuple):
     """Where the ends of boxes of one shape are looked up."""
 
-    #: For each axis of the shape: the axis, its sets, and the index of its low end among the ends.
-    within: list[tuple[Axis, _AxisSets, int]]
+    #: For each axis of the shape: the axis, its sets, the index of its low end among the ends, and
+    #: whether the shape is loose there.
+    within: list[tuple[Axis, _AxisSets, int, bool]]
     #: The sets of the axes that the shape does not have.
     lacking: list[_AxisSets]
     #: The sets of those that no box around one of this shape has, either.
@@ -332,21 +334,20 @@ class Sieve:
         "_plans",
         "_room",
         "_unknown",
+        "useless_below",
     )  # fmt: skip
 
     def __init__(self, nodes: Iterable[Node]) -> None:
         #: How often the sieve was asked, up to so many times, and how many nodes it let through.
         self._asked = 0
         self._let_through = 0
+        #: With fewer nodes than this it is useless: it was asked a few times, and let so many
+        #: through that they are most of its nodes.
+        self.useless_below = 0
         self._lay_out(nodes)
 
     def __len__(self) -> int:
         return self._count
-
-    @property
-    def is_useless(self) -> bool:
-        """Whether it was asked a few times, and let most nodes through."""
-        return self._asked >= _TRIALS and self._let_through > self._asked * self._count // 2
 
     @property
     def boxless(self) -> int:
@@ -460,7 +461,7 @@ class Sieve:
             if plan.has_new_axis:
                 self._add_axes(shape)
                 plan = self._plan(shape)
-            for _, sets, i in plan.within:
+            for _, sets, i, _ in plan.within:
                 sets.add(ends[i], ends[i + 1], place)
                 if sets.cells is not None:
                     sets.cells.add(box, place)
@@ -505,26 +506,32 @@ class Sieve:
 
         A covering node has no interval on an axis that the box does not have.
         """
-        return self._at(self._noted(self.bits_above(box)))
+        bits = self.bits_above(box)
+        if self._asked < _TRIALS:
+            self._judge(bits)
+        return self._at(bits)
 
     def below(self, box: Box) -> Iterator[Node]:
         """Return the nodes that the item of a box may cover, in order: O(axes) operations on sets.
 
         A covered node has an interval on every axis of the box.
         """
-        return self._at(self._noted(self.bits_below(box)))
+        bits = self.bits_below(box)
+        if self._asked < _TRIALS:
+            self._judge(bits)
+        return self._at(bits)
 
     def around_and_inside(self, box: Box) -> Iterator[Node]:
         """Return the nodes that may both cover the item of a box and be covered by it, in order."""
         above = self.bits_above(box)
         return self._at(above & self.bits_below(box) if above else 0)
 
-    def _noted(self, bits: int) -> int:
-        """Return some nodes that are let through, after noting how many they are."""
-        if self._asked < _TRIALS:
-            self._asked += 1
-            self._let_through += bits.bit_count()
-        return bits
+    def _judge(self, bits: int) -> None:
+        """Note how many nodes are let through; after a few questions, say when that is too many."""
+        self._asked += 1
+        self._let_through += bits.bit_count()
+        if self._asked == _TRIALS:
+            self.useless_below = -(-2 * self._let_through // _TRIALS)
 
     def bits_above(self, box: Box) -> int:
         """Return the nodes of ``above`` as bits."""
@@ -535,26 +542,40 @@ class Sieve:
         left = self._boxed
         for sets in plan.others:
             left &= sets.lacking
-        for axis, sets, i in plan.within:
+        for axis, sets, i, loose in plan.within:
             low, high = ends[i], ends[i + 1]
-            if axis not in shape.loose:
+            if not loose:
                 left &= sets.around(low, high)
                 if sets.cells is not None and left:
                     left &= ~sets.cells.not_around(box, sets.present())
-            if axis in families and (marks is None or axis not in marks.listed):
+            if families and axis in families and (marks is None or axis not in marks.listed):
                 left &= ~families[axis].not_holding(sets.values_of(low, high))
         if marks is not None:
-            for tokens in marks.up:
-                if tokens.asked and tokens.family in families and left:
-                    left &= ~families[tokens.family].not_holding(tokens.asked)
-            for tokens in marks.down:
-                if tokens.family in families and left:
-                    left &= ~families[tokens.family].asking_more(tokens)
-        return left | self._boxless
+            left = self._allowed_by_tokens(left, marks.up, marks.down)
+        return left | self._boxless if self._boxless else left
+
+    def _allowed_by_tokens(
+        self, left: int, asking: tuple[Tokens, ...], holding: tuple[Tokens, ...]
+    ) -> int:
+        """Return the nodes, of some, that hold what an item asks of them, and do not ask for more.
+
+        The item asks tokens of them, and holds others for them.
+        """
+        families = self._families
+        for tokens in asking:
+            if tokens.asked and left:
+                family = families.get(tokens.family)
+                if family is not None:
+                    left &= ~family.not_holding(tokens.asked)
+        for tokens in holding:
+            family = families.get(tokens.family) if left else None
+            if family is not None:
+                more = family.asking_more(tokens)
+                left = left & ~more if more else left
+        return left
 
     def bits_below(self, box: Box) -> int:
         """Return the nodes of ``below`` as bits."""
-        families = self._families
         shape, marks = box.shape, box.marks
         plan = self._plans.get(shape) or self._plan(shape)
         ends = box.sorting_ends()
@@ -571,13 +592,8 @@ class Sieve:
             if sets is not None and sets.cells is not None and left:
                 left &= ~sets.cells.not_inside(box)
         if marks is not None:
-            for tokens in marks.down:
-                if tokens.asked and tokens.family in families and left:
-                    left &= ~families[tokens.family].not_holding(tokens.asked)
-            for tokens in marks.up:
-                if tokens.family in families and left:
-                    left &= ~families[tokens.family].asking_more(tokens)
-        return left | self._boxless
+            left = self._allowed_by_tokens(left, marks.down, marks.up)
+        return left | self._boxless if self._boxless else left
 
     def meeting(self, box: Box) -> Iterator[Node]:
         """Return the nodes that may overlap the item of a box: O(axes) operations on sets.
@@ -588,7 +604,7 @@ class Sieve:
         plan = self._plans.get(shape) or self._plan(shape)
         ends = box.sorting_ends()
         left = self._boxed
-        for _, sets, i in plan.within:
+        for _, sets, i, _ in plan.within:
             left &= sets.meeting(ends[i], ends[i + 1])
         return self._at(left | self._boxless)
 
@@ -629,7 +645,11 @@ class Sieve:
                 if all_known or (axis in axes and not any(map(_is_part, axes))):
                     inside.append(_Inside(axes.get(axis), 2 * i, parts, axis))
         return _Plan(
-            [(axis, axes[axis], 2 * i) for i, axis in enumerate(shape.axes) if axis in axes],
+            [
+                (axis, axes[axis], 2 * i, axis in shape.loose)
+                for i, axis in enumerate(shape.axes)
+                if axis in axes
+            ],
             [sets for axis, sets in axes.items() if axis not in shape.axes],
             [sets for axis, sets in axes.items() if not shape.reaches(axis)],
             inside,
@@ -643,7 +663,7 @@ def _is_part(axis: Axis) -> bool:
 
 def _nodes_at(nodes: list[Node], bits: int) -> Iterator[Node]:
     """Yield the nodes whose places have a bit, in order of the places."""
-    for start, part in _pieces_of(bits):
+    for start, part in ((0, bits),) if bits <= _PIECE_MASK else _pieces_of(bits):
         left = part
         while left:
             lowest = left & -left

@@ -249,7 +249,8 @@ def _string_hull(
     most: str | None = None if last is TOP else last[:-1] if closed_high else last
     keys_are_exact = extent.comparable and len(pieces) == 1 and pieces[0].sure
     exact = keys_are_exact and _is_short(least) and (most is None or _is_short(most))
-    highest = _INF if most is None else _number_of(most)
+    lowest = _number_of(least)
+    highest = _INF if most is None else lowest if most == least else _number_of(most)
     points = _few_strings(pieces) or None
     down, up = _tokens_of(axis, constraint)
     if not extent.is_sure:
@@ -262,7 +263,7 @@ def _string_hull(
         down = (*down, Tokens((axis, "holes"), asked, asked if whole else None))
     made = AxisInterval(
         axis,
-        _number_of(least),
+        lowest,
         highest,
         None if points is None else frozenset(points),
         after_low,

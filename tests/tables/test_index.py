@@ -467,3 +467,23 @@ def test_columns_that_grew_lie_row_by_row() -> None:
         table.add(filter, number)
     assert table.covering(filters[7]) == ()
     assert table._search._matrix._ends.flags.c_contiguous  # type: ignore[union-attr]
+
+
+def test_columns_of_many_boxes_are_those_of_each() -> None:
+    """The boxes of a long table are read in blocks, those of a third attribute too."""
+    random = Random(3)
+    texts = " and ".join(f"{name} in [{{}}, {{}}]" for name in "xyz")
+    filters = [
+        pl.parse_filter(texts.format(*(end for _ in "xyz" for end in (low, low + width))))
+        for low, width in sorted(
+            {(random.randrange(900), random.randrange(1, 60)) for _ in range(1_300)}
+        )
+    ]
+    made = pl.PosetForest.build([(filter, number) for number, filter in enumerate(filters)])
+    table = made.copy()
+    for filter in random.sample(filters, 60):
+        above = tuple(each for each in table if each != filter and each.covers(filter))
+        below = tuple(each for each in table if each != filter and filter.covers(each))
+        assert table.covering(filter) == above
+        assert table.covered(filter) == below
+    assert table._search._matrix is not None  # type: ignore[union-attr]
