@@ -12,6 +12,7 @@ import json
 import os
 import sys
 import tempfile
+import threading
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -35,14 +36,16 @@ def main(folder: str, master: str, cpus: int, jobs: list[dict[str, Any]], *, bri
     with open_session("bench", master, brief=brief) as session:
         if not brief:
             _warm_up(session)
+        processors = _Spent(session)
+        processors.start()
         for job in jobs:
             _forget_peaks(session)
-            start, spent = time.perf_counter(), _processor_seconds(session)
+            start, spent = time.perf_counter(), processors.look()
             found = _run(session, Path(folder), job)
             line = {
                 "name": job["name"],
                 "seconds": time.perf_counter() - start,
-                "processor seconds": _processor_seconds(session) - spent,
+                "processor seconds": processors.look() - spent,
                 "found": found,
             }
             peaks = {"bytes": _peak(session), "all bytes": _peak(session, workers=True)}
@@ -95,7 +98,40 @@ def _warm_up(session: SparkSession) -> None:
         match(session, warm, Place(str(Path(small) / "m")))
 
 
-# -- memory ----------------------------------------------------------------------------------------
+# -- processes -------------------------------------------------------------------------------------
+
+
+class _Spent(threading.Thread):
+    """Looks again and again at the processor time of all processes of a session.
+
+    Workers that were idle for a minute end, and their time would be lost: Spark's daemon does not
+    wait for them, so that the system adds it to nobody's.
+    """
+
+    def __init__(self, session: SparkSession) -> None:
+        super().__init__(daemon=True)
+        self._session = session
+        self._lock = threading.Lock()
+        #: The ticks of each process when it was last seen, by its number and when it began.
+        self._ticks: dict[tuple[str, str], int] = {}
+
+    def run(self) -> None:
+        while True:
+            self.look()
+            time.sleep(_BETWEEN_LOOKS)
+
+    def look(self) -> float:
+        """Return the seconds of processors that all processes, also those that ended, took."""
+        with self._lock:
+            for each in _processes(self._session):
+                with contextlib.suppress(OSError):
+                    fields = Path(f"/proc/{each}/stat").read_text().rpartition(")")[2].split()
+                    self._ticks[each, fields[19]] = sum(map(int, fields[11:13]))
+            return sum(self._ticks.values()) / os.sysconf("SC_CLK_TCK")
+
+
+#: Seconds.
+_BETWEEN_LOOKS = 0.5
 
 
 def _processes(session: SparkSession, *, workers: bool = True) -> list[str]:
@@ -130,16 +166,6 @@ def _peak(session: SparkSession, *, workers: bool = False) -> int:
             lines = Path(f"/proc/{each}/status").read_text().splitlines()
             total += next((int(line.split()[1]) for line in lines if line.startswith("VmHWM:")), 0)
     return total * 1024
-
-
-def _processor_seconds(session: SparkSession) -> float:
-    """Return the processor time of all processes so far, of those that have ended included."""
-    ticks = 0
-    for each in _processes(session):
-        with contextlib.suppress(OSError):
-            fields = Path(f"/proc/{each}/stat").read_text().rpartition(")")[2].split()
-            ticks += sum(map(int, fields[11:15]))
-    return ticks / os.sysconf("SC_CLK_TCK")
 
 
 if __name__ == "__main__":
