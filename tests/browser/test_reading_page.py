@@ -151,6 +151,40 @@ class TestNeighbourhood:
         visitor.draws("tables-fp", 120)
         assert around(visitor, "tables-fp") == ""
 
+    @pytest.mark.parametrize(
+        "query", ["", "&sideways=yes", "&show=fp,pf,nrf", "&index=yes&step=250"]
+    )
+    @pytest.mark.parametrize(("width", "height"), [(1600, 900), (1280, 720)])
+    def test_its_text_is_read_beside_the_panel_of_sources(
+        self, visitor: Visitor, address: str, width: int, height: int, query: str
+    ) -> None:
+        """What `make run` opens: fifteen boxes of FP once had their numbers alone."""
+        source = "?from=generate&filters=300&interfaces=4&seed=7&decimals=3"
+        with screen(visitor, width, height):
+            visitor.open(f"{address}/{source}{query}")
+            visitor.sees("#note-tables-fp", "levels above and below")
+            assert visitor.one("#sources").is_displayed()
+            for panel in ("tables-fp", "tables-nrf"):
+                found = self.all_read(visitor, panel)
+                assert len(found) >= (10 if not query else 1)
+            if not query:
+                # In a window that is made smaller there is less, and it can be read.
+                with screen(visitor, width - 240, height):
+                    self.all_read(visitor, "tables-fp")
+
+    def all_read(self, visitor: Visitor, panel: str) -> list[dict[str, Any]]:
+        """Wait until every box has its text in it, as large as can be read; return the boxes."""
+
+        def read() -> list[dict[str, Any]]:
+            found = labels(visitor, panel)
+            good = (
+                each["pixels"] >= 9 and each["wide"] <= each["box"] and " in [" in each["label"]
+                for each in found
+            )
+            return found if all(good) else []
+
+        return visitor.until(read, f"text in all boxes of {panel}")
+
     def test_what_is_chosen_is_its_centre(self, visitor: Visitor, address: str) -> None:
         visitor.open(f"{address}/{self.QUERY}&node=22&reach=1")
         visitor.sees("#note-tables-fp", "#22, 1 level above")
