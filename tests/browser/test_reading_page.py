@@ -75,6 +75,29 @@ def test_the_text_of_the_default_filters_is_read(
 
 
 @pytest.mark.parametrize(
+    ("query", "panels"),
+    [
+        ("context?context-run=example:photos&context-step=6", ("queries", "profiles")),
+        ("context?context-run=example:places&context-step=8", ("queries", "profiles")),
+        ('?from=text&text=I1: s = "WWWWWWWWWWWWWWWWW"\nI1: mm > 5 and MM = "@%23@"', ("fp",)),
+        ("?from=text&text=a,long%2Bname: x = 1\nI1: y = 1234567890123", ("fp",)),
+        ("?from=text&text=I1: x > 1\nI2: x > 2\nI3: x > 3\nI4: x > 3&folds=fp_1", ("fp",)),
+    ],
+)
+def test_every_line_is_in_its_box(
+    visitor: Visitor, address: str, query: str, panels: tuple[str, ...]
+) -> None:
+    """With as many letters as another, a line of wide ones was wider than its box."""
+    page = query.partition("?")[0] or "tables"
+    with screen(visitor, 1280, 720):
+        visitor.open(f"{address}/{query}")
+        for panel in panels:
+            found = labels(visitor, f"{page}-{panel}")
+            assert found
+            assert [each for each in found if each["wide"] > each["box"] - 4] == []
+
+
+@pytest.mark.parametrize(
     "path", [*PANELS, "statistics", "merging", "context", "expressions", "network", "runs"]
 )
 def test_the_bar_is_one_line_on_a_projector(visitor: Visitor, address: str, path: str) -> None:
