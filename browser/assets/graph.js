@@ -484,8 +484,10 @@
   }
 
   function save(what, panel) {
-    const cy = instance(panel), drawing = state.drawings[panel];
-    if (cy && drawing) window.posetlib.saving.save(what, cy, drawing, lookOf(), panel);
+    const cy = instance(panel), drawing = state.drawings[panel], { saving, plane } = window.posetlib;
+    if (cy && drawing) return saving.save(what, saving.svgOf(cy, drawing, lookOf()), panel);
+    const chart = plane.saved(panel, state.drawings);
+    return chart && saving.save(what, chart, panel);
   }
 
   /* From the chosen filter to a parent, a child, or one beside it; whether there was one to go to. */
