@@ -48,17 +48,25 @@ MARKS: Final[dict[str, tuple[str, str]]] = {
 # Of a box with text, in pixels at zoom 1: its least and greatest width, a line.
 _WIDTHS: Final = (84, 230)
 _LINE: Final = 17
-_PADDING: Final = (18, 6)
+_PADDING: Final = (12, 6)
 _SMALL_SIZE: Final = (58, 34)
 #: Edges up to which each is an element of its own, with an arrow; more are lines on one canvas.
 _ARROWS: Final = 1_500
 _LINES: Final = 3
-#: How wide letters of 14 pixels are, as in DejaVu Sans, which is wider than most; and all others.
+#: How wide letters of 14 pixels are in DejaVu Sans, which is wider than most; and all others.
 _LETTERS: Final = {
-    **dict.fromkeys(" !'(),-./:;IJ[\\]fijlt|·", 5.0),
-    **dict.fromkeys("#%+<=>@MW^mw~…≈−↷⇵≠✓✗»⊘", 12.5),
+    letter: width
+    for letters, width in (
+        ("'ijlIJ", 4.0),
+        (" ,./:;\\f|·", 4.6),
+        ("!()-[]rt", 5.6),
+        ('"*?_`cszL▸', 7.4),
+        ("BVXZACRUHNDGOQ&", 10.2),
+        ("#%+<=>@MW^mw~…≈−↷⇵≠✓✗»⊘", 12.4),
+    )
+    for letter in letters
 }
-_LETTER: Final = 8.5
+_LETTER: Final = 8.8
 
 
 def text_width(text: str) -> float:
@@ -74,7 +82,7 @@ def fitted(text: str) -> str:
     """Return a line cut, with a mark, so that it is in the widest box.
 
     >>> fitted("W" * 25)
-    'WWWWWWWWWWWWWWW…'
+    'WWWWWWWWWWWWWWWW…'
     """
     room = _WIDTHS[1] - _PADDING[0]
     chars = len(text)

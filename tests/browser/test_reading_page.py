@@ -77,6 +77,7 @@ def test_the_text_of_the_default_filters_is_read(
 @pytest.mark.parametrize(
     ("query", "panels"),
     [
+        ("context?", ("queries", "profiles")),
         ("context?context-run=example:photos&context-step=6", ("queries", "profiles")),
         ("context?context-run=example:places&context-step=8", ("queries", "profiles")),
         ('?from=text&text=I1: s = "WWWWWWWWWWWWWWWWW"\nI1: mm > 5 and MM = "@%23@"', ("fp",)),
@@ -94,7 +95,29 @@ def test_every_line_is_in_its_box(
         for panel in panels:
             found = labels(visitor, f"{page}-{panel}")
             assert found
+            assert [each for each in found if each["pixels"] < 9 or "\n" not in each["label"]] == []
             assert [each for each in found if each["wide"] > each["box"] - 4] == []
+
+
+@pytest.mark.parametrize("path", ["", "match", "diff", "forwards", "plane"])
+@pytest.mark.parametrize(("width", "height"), [(1600, 900), (1280, 720)])
+def test_there_is_room_for_what_is_typed(
+    visitor: Visitor, address: str, width: int, height: int, path: str
+) -> None:
+    """Beside other controls the field of expressions was once a hundred pixels wide."""
+    with screen(visitor, width, height):
+        visitor.open(f"{address}/{path}?from=generate")
+        field = visitor.one(f"#{path or 'tables'}-where")
+        visitor.until(lambda: field.rect["width"] >= 170, "a field that is wide enough")
+
+
+def test_a_report_is_seen_in_full_on_a_projector(visitor: Visitor, address: str) -> None:
+    with screen(visitor, 1280, 720):
+        visitor.open(f"{address}/runs?from=workload&report=bad.json")
+        head = visitor.one(".sides.runs th:last-child")
+        card = visitor.one(".sides.runs .card:has(table)")
+        right = head.rect["x"] + head.rect["width"]
+        assert right <= card.rect["x"] + card.rect["width"]
 
 
 @pytest.mark.parametrize(
