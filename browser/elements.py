@@ -45,15 +45,51 @@ MARKS: Final[dict[str, tuple[str, str]]] = {
     "mapped": ("⇄", "mapped to the chosen filter"),
     "covered": ("○", "covered by the merger, no component"),
 }
-# Of a box with text, in pixels at zoom 1: its least and greatest width, a character, a line.
+# Of a box with text, in pixels at zoom 1: its least and greatest width, a line.
 _WIDTHS: Final = (84, 230)
-_CHAR: Final = 7
 _LINE: Final = 17
-_PADDING: Final = (18, 6)
+_PADDING: Final = (12, 6)
 _SMALL_SIZE: Final = (58, 34)
 #: Edges up to which each is an element of its own, with an arrow; more are lines on one canvas.
 _ARROWS: Final = 1_500
 _LINES: Final = 3
+#: How wide letters of 14 pixels are in DejaVu Sans, which is wider than most; and all others.
+_LETTERS: Final = {
+    letter: width
+    for letters, width in (
+        ("'ijlIJ", 4.0),
+        (" ,./:;\\f|·", 4.6),
+        ("!()-[]rt", 5.6),
+        ('"*?_`cszL▸', 7.4),
+        ("BVXZACRUHNDGOQ&", 10.2),
+        ("#%+<=>@MW^mw~…≈−↷⇵≠✓✗»⊘", 12.4),
+    )
+    for letter in letters
+}
+_LETTER: Final = 8.8
+
+
+def text_width(text: str) -> float:
+    """Return about how many pixels a line of a box is wide, at zoom 1.
+
+    >>> text_width("x in [1, 2]") < text_width("x in [1, 23]") < text_width("WWWWWWWWW")
+    True
+    """
+    return sum(_LETTERS.get(each, _LETTER) for each in text)
+
+
+def fitted(text: str) -> str:
+    """Return a line cut, with a mark, so that it is in the widest box.
+
+    >>> fitted("W" * 25)
+    'WWWWWWWWWWWWWWWW…'
+    """
+    room = _WIDTHS[1] - _PADDING[0]
+    chars = len(text)
+    while text_width(text) > room:
+        chars -= 1
+        text = short(text, chars)
+    return text
 
 
 def counted(count: int, word: str) -> str:
@@ -86,7 +122,7 @@ _NAMED: Final = 6
 
 def _lines(text: str, places: Mapping[str, int]) -> list[str]:
     found = clauses(text)
-    lines = [short(shortened(clause, places)) for clause in found[:_LINES]]
+    lines = [fitted(short(shortened(clause, places))) for clause in found[:_LINES]]
     if len(found) > _LINES:
         lines[-1] = f"… and {len(found) - _LINES + 1} more"
     return lines
@@ -131,7 +167,7 @@ def drawing(
     texts: dict[int, list[str]] = {}
     width, height = _SMALL_SIZE
     if with_text:
-        texts, (width, height) = _boxes(sized, notes or {})
+        texts, (width, height) = _boxes(sized, notes or {}, shown.folded)
     cell = Cell.of(width, height, ratio, sideways=sideways)
     between = holding(edges, marks, edge_marks)
     pairs = [(index[parent], index[child]) for parent, child in between]
@@ -186,19 +222,19 @@ def drawing(
 
 
 def _boxes(
-    nodes: Mapping[int, Node], notes: Mapping[int, str]
+    nodes: Mapping[int, Node], notes: Mapping[int, str], folded: Mapping[int, int]
 ) -> tuple[dict[int, list[str]], tuple[int, int]]:
     """Return the lines of each box, and the size that all boxes have."""
     places_of = number_places(node.text for node in nodes.values())
     texts = {number: _lines(node.text, places_of) for number, node in nodes.items()}
     for number, note in notes.items():
         if number in texts:
-            texts[number].append(short(note))
+            texts[number].append(fitted(short(note)))
     lines = max((len(each) for each in texts.values()), default=1)
-    chars = max((len(line) for each in texts.values() for line in each), default=0)
-    heads = max((len(_heading(node, "")) for node in nodes.values()), default=0)
-    wanted = _CHAR * max(chars, heads) + _PADDING[0]
-    width = min(_WIDTHS[1], max(_WIDTHS[0], wanted))
+    widths = [text_width(line) for each in texts.values() for line in each]
+    # A step can put a sign before the number of any filter.
+    widths += [text_width(_heading(node, _SIGN, folded.get(n, 0))) for n, node in nodes.items()]
+    width = min(_WIDTHS[1], max(_WIDTHS[0], round(max(widths, default=0)) + _PADDING[0]))
     return texts, (width, _LINE * (lines + 1) + _PADDING[1])
 
 
@@ -323,11 +359,16 @@ def _edge(edge: tuple[int, int], mark: str | None) -> dict[str, Any]:
     return {**element, "classes": mark} if mark else element
 
 
-def _heading(node: Node, signs: str) -> str:
-    """Return the first line of a box: the signs of its marks, its number, who holds it."""
+#: As wide as any sign of a mark.
+_SIGN: Final = "+"
+
+
+def _heading(node: Node, signs: str, hidden: int) -> str:
+    """Return the first line of a box: signs of marks, its number, who holds it, what is folded."""
     holders = short(", ".join(node.interfaces), 15)
     head = f"{signs} {_name(node)}" if signs else _name(node)
-    return f"{head} · {holders}" if holders else head
+    head = f"{head} · {holders}" if holders else head
+    return fitted(short(f"{head} ▸{hidden}") if hidden else head)
 
 
 def _name(node: Node) -> str:
@@ -352,10 +393,7 @@ def _node(
         holders = short(", ".join(node.interfaces), 8)
         label = "\n".join((f"{head} ▸" if hidden else head, holders))
     else:
-        parts = [_heading(node, signs), *lines]
-        if hidden:
-            parts[0] = short(f"{parts[0]} ▸{hidden}")
-        label = "\n".join(parts)
+        label = "\n".join((_heading(node, signs, hidden), *lines))
     classes = [*marks]
     if is_root:
         classes.append("root")

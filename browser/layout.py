@@ -26,6 +26,7 @@ __all__ = [
     "arranged",
     "layers",
     "positions",
+    "ratio_of",
     "settled",
     "with_guests",
 ]
@@ -33,6 +34,15 @@ __all__ = [
 Points = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Edges = Sequence[tuple[int, int]]
+
+
+def ratio_of(width: float, height: float) -> float:
+    """Return the shape of a room that layouts are made for; a little change changes nothing.
+
+    >>> ratio_of(700, 500), ratio_of(9000, 80)
+    (1.4, 4.0)
+    """
+    return round(min(max(width / height, 0.4), 4.0), 1)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Collection, Mapping, Sequence
+from itertools import chain
 from typing import Final, NamedTuple
 
 from browser.graph import Graph, Shown
 
-__all__ = ["Around", "near", "ways_up"]
+__all__ = ["Around", "Ranked", "near", "ranked", "ways_up"]
 
-#: Filters above one up to which all of them are shown, whatever their level; of more, one way up.
+#: Filters above one up to which all of them belong to what is near; of more, one way up.
 _WAYS: Final = 24
 
 
@@ -28,27 +29,56 @@ def near(
 ) -> tuple[Shown, frozenset[tuple[int, int]]]:
     """Return what is near a filter, and the edges of its ways up to the roots.
 
-    Up to ``most`` filters: those on the ways up, then others from the nearest on. ``also`` are
-    further ones, such as those that a step has changed, each with its parents. O(nodes + edges).
+    Up to ``most`` filters, the first of those that ``ranked`` returns. O(nodes + edges).
     """
-    ways = ways_up(graph, centre)
-    kept = dict.fromkeys([centre, *ways])
-    for number in also:
-        kept.update(dict.fromkeys([number, *graph.parents[number][:_PARENTS]]))
+    return ranked(graph, centre, reach, also).first(graph, most)
+
+
+class Ranked(NamedTuple):
+    """What is near a filter, what matters most first."""
+
+    numbers: tuple[int, ...]
+    #: The filter, and those on its ways up.
+    up: frozenset[int]
+    #: All that is within reach, and on the ways up: what is said to be left out.
+    wanted: frozenset[int]
+
+    def first(self, graph: Graph, most: int) -> tuple[Shown, frozenset[tuple[int, int]]]:
+        """Return the first of these filters, and the edges of the ways up among them."""
+        kept = frozenset(self.numbers[:most])
+        shown = tuple(number for number in graph.nodes if number in kept)
+        hidden = {number: sum(c not in kept for c in graph.children[number]) for number in shown}
+        left = self.wanted - kept
+        above = " or above it" if left & self.up else ""
+        note = f"{len(left):,} more are as near{above}: choose one of them to see it."
+        up = self.up & kept
+        steps = ((parent, child) for child in up for parent in graph.parents[child])
+        folded = {number: count for number, count in hidden.items() if count}
+        return (
+            Shown(shown, folded, note if left else ""),
+            frozenset((parent, child) for parent, child in steps if parent in up),
+        )
+
+
+def ranked(graph: Graph, centre: int, reach: int, also: Collection[int] = ()) -> Ranked:
+    """Return what is near a filter: it, a way up to a root, and others from the nearest on.
+
+    ``also`` are further ones that come before the way up, such as those that a step has changed;
+    last come the other ways up, and parents of the further ones. O(nodes + edges).
+    """
+    way, others = ways_up(graph, centre)
+    found = dict.fromkeys([centre, *also, *way])
     rings = (_rings(graph.parents, centre, reach), _rings(graph.children, centre, reach))
     for distance in range(1, reach + 1):
         for ring in rings:
-            for number in ring.get(distance, ()):
-                if len(kept) < most:
-                    kept.setdefault(number)
-    found = sum(len(each) for ring in rings for each in ring.values())
-    shown = [number for number in graph.nodes if number in kept]
-    hidden = {number: sum(c not in kept for c in graph.children[number]) for number in shown}
-    left = max(0, found + 1 - len(kept))
-    note = f"{left:,} more are as near: choose one of them to see it." if left else ""
-    up = {centre, *ways}
-    steps = frozenset(edge for edge in graph.edges if edge[0] in up and edge[1] in up)
-    return Shown(tuple(shown), {n: count for n, count in hidden.items() if count}, note), steps
+            found.update(dict.fromkeys(ring.get(distance, ())))
+    wanted = frozenset(
+        [centre, *way, *others, *(n for ring in rings for n in chain(*ring.values()))]
+    )
+    found.update(dict.fromkeys(others))
+    for number in also:
+        found.update(dict.fromkeys(graph.parents[number][:_PARENTS]))
+    return Ranked(tuple(found), frozenset([centre, *way, *others]), wanted)
 
 
 #: Parents that come with a further filter.
@@ -66,29 +96,31 @@ def _rings(links: Mapping[int, Sequence[int]], centre: int, reach: int) -> dict[
     return rings
 
 
-def ways_up(graph: Graph, number: int) -> list[int]:
-    """Return all filters above one, if they are few; else those on a shortest way to a root.
+def ways_up(graph: Graph, number: int) -> tuple[list[int], list[int]]:
+    """Return those on a shortest way to a root, from below; and all others above, if they are few.
 
     >>> from browser.graph import Node
     >>> nodes = {i: Node(i, "", ()) for i in range(4)}
     >>> ways_up(Graph(nodes, ((0, 1), (1, 2), (3, 2))), 2)
-    [1, 3, 0]
+    ([3], [1, 0])
     """
     below: dict[int, int] = {number: number}
     queue = deque([number])
     root: int | None = None
     while queue:
         each = queue.popleft()
-        if root is None and each != number and not graph.parents[each]:
+        if root is None and not graph.parents[each]:
             root = each
         for parent in graph.parents[each]:
             if parent not in below:
                 below[parent] = each
                 queue.append(parent)
-    above = [each for each in below if each != number]
-    if len(above) <= _WAYS or root is None:
-        return above[:_WAYS]
-    way = [root]
-    while below[way[-1]] != number:
-        way.append(below[way[-1]])
-    return way[::-1]
+    way = []
+    each = number if root is None else root  # above some filters there are only cycles
+    while each != number:
+        way.append(each)
+        each = below[each]
+    way.reverse()
+    there = {number, *way}
+    others = [each for each in below if each not in there]
+    return way, others if len(way) + len(others) <= _WAYS else []

@@ -4,26 +4,31 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any
+from operator import itemgetter
+from typing import Any, Final
 
 from browser.checking import check_file, fault_marks
 from browser.config import Limits
 from browser.elements import all_but, counted, drawing, level_name, overview
 from browser.finding import Found, Where
 from browser.folds import Folds
-from browser.graph import NO_FOLDS, Graph, fold
-from browser.nearby import Around, near
+from browser.graph import NO_FOLDS, Graph, Shown, fold
+from browser.layout import ratio_of
+from browser.nearby import Around, ranked
 from browser.story import FILE, Frame, Story, promises_of
 from browser.wide import wide_drawing
 
 __all__ = [
+    "READABLE",
     "change_marks",
     "chips",
     "file_drawing",
     "frame_drawing",
     "graph_drawing",
     "index_notes",
+    "rooms_of",
     "sizes",
+    "zoom_in",
 ]
 
 
@@ -225,18 +230,20 @@ def _near_drawing(
         for number, found in options["marks"].items()
         if number in graph.nodes and any(mark in _SHOWN_BESIDES for mark in found)
     ]
+    order = ranked(graph, centre, around.reach, changed[:_BESIDES])
     most = limits.near_nodes
     while True:
-        shown, ways = near(graph, centre, around.reach, most, changed[:_BESIDES])
-        marks = {**dict.fromkeys(ways, "upward"), **options["edge_marks"]}
-        made = drawing(
-            graph, shown, labelled=limits.labelled_nodes, **{**options, "edge_marks": marks}
+        shown, ways = order.first(graph, most)
+        marked = {**dict.fromkeys(ways, "upward"), **options["edge_marks"]}
+        made, zoom = _seen_largest(
+            graph,
+            shown,
+            around,
+            {**options, "edge_marks": marked, "labelled": limits.labelled_nodes},
         )
-        width, height = around.room
-        beside, below = (width - _MAP[0], height), (width, height - _MAP[1])
-        if most <= _LEAST_NEAR or readable(made, beside) or readable(made, below):
+        if zoom >= READABLE or len(shown.numbers) == 1:
             break
-        most = max(_LEAST_NEAR, min(len(shown.numbers), most) * 7 // 8)
+        most = min(len(shown.numbers), most) * 7 // 8
     gone = {number for number, found in options["marks"].items() if "removed" in found}
     whole = Counter(level_name(options["levels"][each]) for each in graph.nodes.keys() - gone)
     for band in made["bands"]:
@@ -252,21 +259,43 @@ def _near_drawing(
     return made
 
 
-def readable(made: Mapping[str, Any], room: tuple[float, float]) -> bool:
-    """Return whether the text of a drawing can be read when all of it is fitted into a room."""
-    places = [each["position"] for each in made["elements"] if "position" in each]
-    across, down = (
-        max(each[axis] for each in places) - min(each[axis] for each in places) + made[side]
-        for axis, side in (("x", "width"), ("y", "height"))
+def _seen_largest(
+    graph: Graph, shown: Shown, around: Around, options: dict[str, Any]
+) -> tuple[dict[str, Any], float]:
+    """Return a drawing made for the room in which it is seen larger, and how large that is."""
+    tried = []
+    for room in rooms_of(around):
+        made = drawing(graph, shown, **{**options, "ratio": ratio_of(*room)})
+        tried.append((made, zoom_in(made, room)))
+    return max(tried, key=itemgetter(1))
+
+
+def rooms_of(around: Around) -> tuple[tuple[float, float], tuple[float, float]]:
+    """Return the width and height left for a drawing with its small map beside it, and below it."""
+    width, height = around.room
+    return (
+        (max(width - _MAP[0], _LEAST_ROOM), height),
+        (width, max(height - _MAP[1], _LEAST_ROOM)),
     )
-    return bool(min(room[0] / across, room[1] / (down + _BAND_NAMES)) >= _READABLE)
 
 
-#: The least zoom at which text is readable: 9.2 pixels of 14. The height of a band's name.
-_READABLE = 0.66
-_BAND_NAMES = 30
-#: Filters that are shown near another, however small they are.
-_LEAST_NEAR = 10
+def zoom_in(made: Mapping[str, Any], room: tuple[float, float]) -> float:
+    """Return how large a drawing is when all of it, bands included, is fitted into a room."""
+    ends: list[float] = []
+    for axis, side, along in (("x", "width", True), ("y", "height", False)):
+        places = [each["position"][axis] for each in made["elements"] if "position" in each]
+        low, high = min(places) - made[side] / 2, max(places) + made[side] / 2
+        if made["sideways"] is along:
+            low = min(low, made["bands"][0]["from"])
+            high = max(high, made["bands"][-1]["to"])
+        ends.append(high - low)
+    return min(room[0] / ends[0], room[1] / ends[1])
+
+
+#: The least zoom at which text is readable: 9.2 pixels of 14.
+READABLE: Final = 0.66
+#: Pixels that are left of a room, however small it is.
+_LEAST_ROOM: Final = 50.0
 #: Changed filters that are shown besides, and the size of the small map in pixels.
 _BESIDES = 4
 _MAP = (138, 92)

@@ -135,6 +135,8 @@ def shortened(clause: str, places: Mapping[str, int]) -> str:
     'x in [≈0.12, ≈0.99]'
     >>> shortened('s = "0.123456"', {}), shortened("x = 0.123456", {"0.123456": 2})
     ('s = "0.123456"', 'x = 0.123456')
+    >>> shortened("x > 0.123", number_places(["x > 0.123"]))
+    'x > 0.123'
     """
     parts, start = [], 0
     for token in _TOKEN.finditer(clause):
@@ -152,4 +154,6 @@ def _number(clause: str, token: re.Match[str], places: Mapping[str, int]) -> str
     if role == "point":
         return text
     rounded = (_down if role == "low" else _up)(Decimal(text), places[text])
-    return text if rounded == Decimal(text) else f"{CUT}{rounded:f}"
+    cut = f"{CUT}{rounded:f}"
+    # A digit less and a mark more would be no shorter.
+    return text if rounded == Decimal(text) or len(text) <= len(cut) else cut

@@ -18,5 +18,6 @@ def plant(patch: pytest.MonkeyPatch, function: object, right: str, wrong: str) -
     namespace: dict[str, object] = dict(function.__globals__)
     exec(compile(source.replace(right, wrong), f"<fault: {wrong}>", "exec"), namespace)
     changed = namespace[function.__name__]
+    changed = getattr(changed, "func", changed)  # of a cached property, its function
     assert isinstance(changed, FunctionType)
     patch.setattr(function, "__code__", changed.__code__)

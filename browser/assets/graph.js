@@ -137,7 +137,9 @@
     const less = told && !told.textContent ? Math.min(56, Math.max(0, box.height - least)) : 0;
     const room = [Math.round(box.width - 2 * PADDING), Math.round(box.height - less - 2 * PADDING)];
     const apart = (one, other) => Math.max(one / other, other / one);
-    const changed = !known || apart(room[0] / room[1], known[0] / known[1]) > RESHAPED || apart(room[0], known[0]) > RESHAPED;
+    /* A neighbourhood has as much text as its room holds, and in a smaller one less of it is read. */
+    const tighter = known && isNear() && room.some((side, i) => side < .98 * known[i]);
+    const changed = !known || tighter || apart(room[0] / room[1], known[0] / known[1]) > RESHAPED || apart(room[0], known[0]) > RESHAPED;
     if (changed) state.rooms[page] = room;
     if (changed && tell && !document.fullscreenElement) window.dash_clientside.set_props(page + "-room", { data: room });
     return state.rooms[page];
@@ -482,8 +484,10 @@
   }
 
   function save(what, panel) {
-    const cy = instance(panel), drawing = state.drawings[panel];
-    if (cy && drawing) window.posetlib.saving.save(what, cy, drawing, lookOf(), panel);
+    const cy = instance(panel), drawing = state.drawings[panel], { saving, plane } = window.posetlib;
+    if (cy && drawing) return saving.save(what, saving.svgOf(cy, drawing, lookOf()), panel);
+    const chart = plane.saved(panel, state.drawings);
+    return chart && saving.save(what, chart, panel);
   }
 
   /* From the chosen filter to a parent, a child, or one beside it; whether there was one to go to. */

@@ -50,6 +50,7 @@
     if (button) {
       const [what, panel] = button.dataset.graph.split(" ");
       const cy = graphs.instance(panel);
+      if (what === "svg" || what === "png") graphs.save(what, panel);
       if (!cy) return;
       if (what === "fit") graphs.fit(cy);
       if (what === "in") graphs.zoom(cy, 1.3);
@@ -59,7 +60,6 @@
         const place = button.closest(".panel");
         if (document.fullscreenElement) document.exitFullscreen(); else place.requestFullscreen();
       }
-      if (what === "svg" || what === "png") graphs.save(what, panel);
       return;
     }
     if (event.target.closest && event.target.closest("#theme")) {

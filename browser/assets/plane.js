@@ -126,5 +126,17 @@
     paint();
   }
 
-  window.posetlib = Object.assign(window.posetlib || {}, { plane: { draw } });
+  /* The chart as a picture with its legend; the drawing of the graph beside it knows its table. */
+  function saved(panel, drawings) {
+    const live = document.querySelector("#" + state.id + " svg"), drawing = drawings["plane-graph"];
+    if (panel !== "plane-chart" || !live || !drawing || !state.data) return null;
+    const meaning = ["A rectangle is what a filter allows of both attributes; a thick border is a root.",
+      "One inside another is covered, as far as these two go."];
+    if (state.data.mergers.length) meaning.push("Dashed: two roots together, where that is one filter.");
+    if (state.data.point) meaning.push("The dot is the notification.");
+    const title = (drawing.title || "") + ": " + state.data.names.join(" and ");
+    return window.posetlib.saving.ofChart(live, Object.assign({}, drawing, { title }), meaning);
+  }
+
+  window.posetlib = Object.assign(window.posetlib || {}, { plane: { draw, saved } });
 })();

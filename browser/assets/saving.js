@@ -106,8 +106,8 @@
     });
   }
 
-  /* What is told beside a graph on the page: its name, its sizes, its marks, its interfaces. */
-  function legend(svg, drawing, x, y, width) {
+  /* What is told beside a graph on the page: its name, its sizes, its marks, its interfaces; and what its lines mean. */
+  function legend(svg, drawing, meaning, x, y, width) {
     const group = make(svg, "g", { "class": "legend", "font-family": FONT, "font-size": 14, fill: colour("text") });
     let row = y;
     const line = (text, attributes) => { make(group, "text", Object.assign({ x, y: row }, attributes || {}), text); row += LINE; };
@@ -124,7 +124,7 @@
     }
     (drawing.chips || []).forEach(([, text]) => line(text));
     words.forEach((sign, word) => line(sign + " " + word));
-    line("An edge leads from a filter to what it covers; a thick border is a root.");
+    meaning.forEach((each) => line(each));
     let at = x;
     Array.from(names.keys()).slice(0, INTERFACES).forEach((name) => {
       const room = 30 + 8.5 * name.length;
@@ -156,8 +156,6 @@
       if (drawing.sideways) box.x1 = Math.min(box.x1, band.from); else box.y1 = Math.min(box.y1, band.from);
     });
     const svg = document.createElementNS(NS, "svg");
-    const width = Math.max(560, box.x2 - box.x1) + 2 * MARGIN, left = box.x1 - MARGIN, top = box.y1 - MARGIN;
-    const ground = make(svg, "rect", { x: left, y: top, fill: colour("ground") });
     drawBands(svg, drawing, box);
     const edges = make(svg, "g", {});
     const boxes = make(svg, "g", {});
@@ -170,13 +168,33 @@
       cy.edges().forEach((edge) => drawEdge(edges, edge));
       cy.nodes().forEach((node) => drawNode(boxes, node, drawing));
     }
-    const end = legend(svg, drawing, box.x1, box.y2 + 2 * MARGIN, width - 2 * MARGIN);
-    const height = end - top + MARGIN / 2;
-    ground.setAttribute("width", width);
-    ground.setAttribute("height", height);
+    return withLegend(svg, drawing, ["An edge leads from a filter to what it covers; a thick border is a root."], box);
+  }
+
+  /* What is drawn in a box as a file of its own, with its ground behind it and its legend below. */
+  function withLegend(svg, drawing, meaning, box) {
+    const width = Math.max(560, box.x2 - box.x1) + 2 * MARGIN, left = box.x1 - MARGIN, top = box.y1 - MARGIN;
+    const height = legend(svg, drawing, meaning, box.x1, box.y2 + 2 * MARGIN, width - 2 * MARGIN) - top + MARGIN / 2;
+    const ground = make(svg, "rect", { x: left, y: top, width, height, fill: colour("ground") });
+    svg.prepend(ground);
     Object.entries({ xmlns: NS, width: short(width), height: short(height), viewBox: [left, top, width, height].map(short).join(" ") })
       .forEach(([name, value]) => svg.setAttribute(name, value));
     return { text: '<?xml version="1.0" encoding="UTF-8"?>\n' + new XMLSerializer().serializeToString(svg), width, height };
+  }
+
+  /* A chart that is SVG on the page: its style becomes part of it. */
+  const STYLE = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-dasharray", "opacity", "font-size", "font-weight", "font-family"];
+  function ofChart(live, drawing, meaning) {
+    const svg = document.createElementNS(NS, "svg"), group = make(svg, "g", { "class": "chart" });
+    const copy = (from, to) => Array.from(from.children).forEach((each) => {
+      const made = each.cloneNode(false), style = getComputedStyle(each);
+      if (!each.children.length) made.textContent = each.textContent;
+      if (each.tagName !== "title") STYLE.forEach((name) => made.setAttribute(name, style.getPropertyValue(name)));
+      to.append(made);
+      copy(each, made);
+    });
+    copy(live, group);
+    return withLegend(svg, drawing, meaning, { x1: 0, y1: 0, x2: live.clientWidth, y2: live.clientHeight });
   }
 
   function download(blob, name) {
@@ -187,8 +205,8 @@
     setTimeout(() => URL.revokeObjectURL(link.href), 60000);
   }
 
-  function save(what, cy, drawing, look, name) {
-    const made = svgOf(cy, drawing, look), blob = new Blob([made.text], { type: "image/svg+xml" });
+  function save(what, made, name) {
+    const blob = new Blob([made.text], { type: "image/svg+xml" });
     if (what === "svg") return download(blob, name + ".svg");
     const scale = Math.min(2, MOST / made.width, MOST / made.height);
     const image = new Image();
@@ -204,5 +222,5 @@
     return undefined;
   }
 
-  window.posetlib.saving = { save, svgOf };
+  window.posetlib.saving = { ofChart, save, svgOf };
 })();

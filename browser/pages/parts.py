@@ -35,6 +35,7 @@ __all__ = [
     "one_of",
     "pick_button",
     "picks",
+    "save_menu",
     "script_card",
     "search_box",
     "signs",
@@ -127,43 +128,26 @@ _SIZES = "\n".join(
 )
 
 
-def graph_panel(panel: str, title: str, *, fold: bool = True) -> Component:
-    """Return an empty frame for a graph, with its buttons; the script draws in it."""
+def _button(panel: str, title: str, what: str, text: str, label: str) -> Component:
+    return html.Button(
+        text,
+        className="small",
+        title=label,
+        **aria(label=f"{label}: {title}"),
+        **data(graph=f"{what} {panel}"),
+    )
 
-    def button(what: str, text: str, label: str) -> Component:
-        return html.Button(
-            text,
-            className="small",
-            title=label,
-            **aria(label=f"{label}: {title}"),
-            **data(graph=f"{what} {panel}"),
-        )
 
-    buttons = [
-        button("out", "−", "Zoom out"),
-        button("in", "+", "Zoom in"),
-        button("fit", "Fit", "Fit the whole graph"),
-        button("full", "Full", "Full screen, or back"),
-    ]
-    if fold:
-        buttons.insert(0, button("fold", "Fold", "Fold or unfold what is below the chosen filter"))
-    saving = html.Details(
+def save_menu(panel: str, title: str, told: str, links: Sequence[Component] = ()) -> Component:
+    """Return the menu that saves a picture as SVG and PNG, with links to further files."""
+    return html.Details(
         [
-            html.Summary("Save", title="Save the graph as a picture, or the table as a file"),
+            html.Summary("Save", title=told),
             html.Div(
                 [
-                    button("svg", "SVG", "Save as a picture that scales"),
-                    button("png", "PNG", "Save as a picture of dots"),
-                    *(
-                        html.A(
-                            each.title,
-                            hidden=True,
-                            download="",
-                            className="button small",
-                            **data(format=f"{EXPORTS}/{name}"),
-                        )
-                        for name, each in FORMATS.items()
-                    ),
+                    _button(panel, title, "svg", "SVG", "Save as a picture that scales"),
+                    _button(panel, title, "png", "PNG", "Save as a picture of dots"),
+                    *links,
                 ],
                 id=f"save-{panel}",
                 className="menu-items",
@@ -171,7 +155,31 @@ def graph_panel(panel: str, title: str, *, fold: bool = True) -> Component:
         ],
         className="menu",
     )
-    buttons.append(saving)
+
+
+def graph_panel(panel: str, title: str, *, fold: bool = True) -> Component:
+    """Return an empty frame for a graph, with its buttons; the script draws in it."""
+    buttons = [
+        _button(panel, title, "out", "−", "Zoom out"),
+        _button(panel, title, "in", "+", "Zoom in"),
+        _button(panel, title, "fit", "Fit", "Fit the whole graph"),
+        _button(panel, title, "full", "Full", "Full screen, or back"),
+    ]
+    if fold:
+        told = "Fold or unfold what is below the chosen filter"
+        buttons.insert(0, _button(panel, title, "fold", "Fold", told))
+    links = [
+        html.A(
+            each.title,
+            hidden=True,
+            download="",
+            className="button small",
+            **data(format=f"{EXPORTS}/{name}"),
+        )
+        for name, each in FORMATS.items()
+    ]
+    told = "Save the graph as a picture, or the table as a file"
+    buttons.append(save_menu(panel, title, told, links))
     return html.Section(
         [
             html.Header([html.H2(title), html.Div(buttons, className="row graph-buttons")]),

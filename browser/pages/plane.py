@@ -34,6 +34,7 @@ __all__ = ["layout", "register"]
 Component = Any
 NAME = "plane"
 PANEL = "graph"
+CHART = "chart"
 
 
 def _at(part: str) -> str:
@@ -102,7 +103,14 @@ def layout(library: Library, recipe: dict[str, str], view: dict[str, str]) -> Co
                     parts.graph_panel(ids.panel(NAME, PANEL), "Graph"),
                     html.Section(
                         [
-                            html.Header(html.H2("Plane")),
+                            html.Header(
+                                [
+                                    html.H2("Plane"),
+                                    parts.save_menu(
+                                        ids.panel(NAME, CHART), "Plane", "Save it as a picture"
+                                    ),
+                                ]
+                            ),
                             html.Div(id=_at(ids.PLANE_NOTE), className="note", role="status"),
                             html.Div(id=_at(ids.PLANE), className="plane"),
                         ],

@@ -8,7 +8,7 @@ from typing import Any
 from dash import Dash, Input, Output, State, no_update
 from dash.exceptions import PreventUpdate
 
-from browser import ids
+from browser import ids, layout
 from browser.finding import FindError, Where, read, where_of
 from browser.folds import folded
 from browser.pages import parts
@@ -118,13 +118,12 @@ _ROOM = (520.0, 420.0)
 
 
 def ratio_of(room: Any) -> float:
-    """Return how much wider than high graphs are; a little change changes nothing.
+    """Return how much wider than high graphs are.
 
-    >>> ratio_of([700, 500]), ratio_of([9000, 80]), ratio_of(None)
-    (1.4, 4.0, 1.2)
+    >>> ratio_of([700, 500]), ratio_of(None)
+    (1.4, 1.2)
     """
-    width, height = room_of(room)
-    return round(min(max(width / height, 0.4), 4.0), 1)
+    return layout.ratio_of(*room_of(room))
 
 
 def grid_outputs(page: str) -> list[Output]:

@@ -13,8 +13,8 @@ from browser.config import Config, Limits
 from browser.elements import drawing, overview
 from browser.graph import Graph, Node, Shown
 from browser.layout import Cell, Stay, arranged, layers, settled, with_guests
-from browser.nearby import Around, near, ways_up
-from browser.picture import frame_drawing, readable
+from browser.nearby import Around, near, ranked, ways_up
+from browser.picture import READABLE, frame_drawing, zoom_in
 from browser.state import Library
 from browser.story import STRUCTURES, Story
 
@@ -327,17 +327,23 @@ class TestReadable:
         for step in range(1, len(story) + 1):
             made = frame_drawing(story, story.frame(structure, step), LIMITS, ratio=ratio)
             assert made["text"]
-            assert readable(made, room), step
+            assert zoom_in(made, room) >= READABLE, step
 
     def test_a_measure_that_can_fail(self, library: Library) -> None:
         story = generated(library, 100)
         made = frame_drawing(story, story.frame("fp", 100), LIMITS)
-        assert not readable(made, (421, 380))
+        assert zoom_in(made, (421, 380)) < READABLE
 
 
 def chain(*edges: tuple[int, int]) -> Graph:
     numbers = sorted({each for edge in edges for each in edge})
     return Graph({i: Node(i, f"x = {i}", ("I1",)) for i in numbers}, edges)
+
+
+def beside_a_map(made: dict[str, Any], room: tuple[float, float]) -> float:
+    """Return how large a drawing is seen beside a map of 138 × 92 pixels, or above it."""
+    width, height = room
+    return max(zoom_in(made, (max(width - 138, 50), height)), zoom_in(made, (width, height - 92)))
 
 
 class TestNear:
@@ -358,14 +364,24 @@ class TestNear:
 
     def test_of_many_ways_up_a_shortest(self) -> None:
         edges = [(i, 99) for i in range(50)] + [(99, 100), (100, 101)]
-        assert len(ways_up(chain(*edges), 101)) == 3
+        assert ways_up(chain(*edges), 101) == ([100, 99, 0], [])
 
     def test_a_cycle_above_has_no_root(self) -> None:
-        assert set(ways_up(chain((1, 2), (2, 1), (2, 3)), 3)) == {1, 2}
+        assert ways_up(chain((1, 2), (2, 1), (2, 3)), 3) == ([], [2, 1])
 
     def test_what_a_step_changed_is_shown_besides(self) -> None:
         shown, _ = near(self.DEEP, 8, 1, 40, also=[6])
         assert {8, 0, 6, 5} <= set(shown.numbers)
+
+    def test_where_there_is_little_room_what_matters_most_is_left(self) -> None:
+        ladder = chain((0, 1), (1, 2), (2, 3), (9, 3), (8, 9), (3, 4), (3, 5), (4, 6), (7, 70))
+        assert ranked(ladder, 3, 2, also=[70]).numbers == (3, 70, 9, 8, 2, 4, 5, 1, 6, 0, 7)
+        shown, steps = near(ladder, 3, 2, 4, also=[70])
+        assert set(shown.numbers) == {3, 70, 9, 8}
+        assert shown.folded == {3: 2}
+        assert shown.note.startswith("6 more are as near or above it:")
+        assert steps == {(8, 9), (9, 3)}
+        assert near(ladder, 3, 2, 10, also=[70])[0].note == ""
 
     @pytest.mark.parametrize("structure", STRUCTURE_NAMES)
     def test_the_drawing_has_text_true_levels_and_a_map_of_all(
@@ -375,7 +391,8 @@ class TestNear:
         frame = story.frame(structure, 150)
         graph, room = frame.graph, (421.0, 330.0)
         for centre in list(graph.nodes)[::29]:
-            made = frame_drawing(story, frame, LIMITS, around=Around(centre, 2, room))
+            around = Around(centre, 2, room)
+            made = frame_drawing(story, frame, LIMITS, around=around)
             shown = {int(each) for each in places_of(made)}
             assert made["around"] == centre
             assert made["text"]
@@ -389,11 +406,36 @@ class TestNear:
             assert {int(each): name for each, name in bands_of(made).items()} == named
             roots = [band for band in made["bands"] if band["name"] == "roots"]
             assert [band["of"] for band in roots] == [len(graph.roots)]
-            assert (
-                len(shown) <= 10
-                or readable(made, (room[0] - 138, room[1]))
-                or readable(made, (room[0], room[1] - 92))
-            )
+            assert beside_a_map(made, room) >= READABLE
+
+    @pytest.mark.parametrize("sideways", [False, True])
+    @pytest.mark.parametrize(
+        "room", [(422, 449), (422, 285), (562, 315), (260, 300), (900, 150), (200, 160)], ids=str
+    )
+    def test_whatever_the_room_what_is_drawn_in_it_is_read(
+        self, library: Library, room: tuple[float, float], sideways: bool
+    ) -> None:
+        story = generated(library, 300, interfaces="4", decimals="3")
+        around = Around(None, 2, room)
+        counts = []
+        for structure in STRUCTURE_NAMES:
+            for step in (300, 180, 90):
+                frame = story.frame(structure, step)
+                made = frame_drawing(story, frame, LIMITS, around=around, sideways=sideways)
+                counts.append(made["nodes"])
+                assert beside_a_map(made, room) >= READABLE
+        assert min(counts) >= 1
+        if room[0] * room[1] > 150_000 and not sideways:
+            assert max(counts) >= 12
+
+    def test_a_long_way_up_ends_where_the_room_does(self, library: Library) -> None:
+        text = "\n".join(f"I{i}: x in [{i}, {500 - i}]" for i in range(100))
+        story = library.story({"from": "text", "text": text})
+        frame = story.frame("fp", 100)
+        made = frame_drawing(story, frame, LIMITS, around=Around(60, 2, (420.0, 450.0)))
+        assert beside_a_map(made, (420, 450)) >= READABLE
+        assert {"60", "100"} <= set(places_of(made))
+        assert "more are as near or above it" in made["note"]
 
     def test_without_a_choice_it_is_around_the_filter_of_the_step(self, library: Library) -> None:
         story = generated(library, 100)

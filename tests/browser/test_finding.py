@@ -147,6 +147,14 @@ class TestAgainstBruteForce:
                 find(text, brute.graph, brute.filters)
         find("roots or leaves", brute.graph, brute.filters)
 
+    def test_near_counts_edges(self) -> None:
+        nodes = {n: Node(n, "x > 1", ("I1",)) for n in (1, 2, 3, 4)}
+        chain = Graph(nodes, ((1, 2), (2, 3), (3, 4)))
+        filters = dict.fromkeys(nodes, pl.parse_filter("x > 1"))
+        found = {"#1": {1, 2}, "#1, 2": {1, 2, 3}, "#2, 1": {1, 2, 3}, "#4, 0": {4}}
+        for asked, numbers in found.items():
+            assert find(f"near({asked})", chain, filters) == numbers
+
     def test_a_cycle_ends(self) -> None:
         nodes = {n: Node(n, "x > 1", ("I1",)) for n in (1, 2, 3)}
         ring = Graph(nodes, ((1, 2), (2, 3), (3, 1)))

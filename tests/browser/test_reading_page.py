@@ -75,6 +75,52 @@ def test_the_text_of_the_default_filters_is_read(
 
 
 @pytest.mark.parametrize(
+    ("query", "panels"),
+    [
+        ("context?", ("queries", "profiles")),
+        ("context?context-run=example:photos&context-step=6", ("queries", "profiles")),
+        ("context?context-run=example:places&context-step=8", ("queries", "profiles")),
+        ('?from=text&text=I1: s = "WWWWWWWWWWWWWWWWW"\nI1: mm > 5 and MM = "@%23@"', ("fp",)),
+        ("?from=text&text=a,long%2Bname: x = 1\nI1: y = 1234567890123", ("fp",)),
+        ("?from=text&text=I1: x > 1\nI2: x > 2\nI3: x > 3\nI4: x > 3&folds=fp_1", ("fp",)),
+    ],
+)
+def test_every_line_is_in_its_box(
+    visitor: Visitor, address: str, query: str, panels: tuple[str, ...]
+) -> None:
+    """With as many letters as another, a line of wide ones was wider than its box."""
+    page = query.partition("?")[0] or "tables"
+    with screen(visitor, 1280, 720):
+        visitor.open(f"{address}/{query}")
+        for panel in panels:
+            found = labels(visitor, f"{page}-{panel}")
+            assert found
+            assert [each for each in found if each["pixels"] < 9 or "\n" not in each["label"]] == []
+            assert [each for each in found if each["wide"] > each["box"] - 4] == []
+
+
+@pytest.mark.parametrize("path", ["", "match", "diff", "forwards", "plane"])
+@pytest.mark.parametrize(("width", "height"), [(1600, 900), (1280, 720)])
+def test_there_is_room_for_what_is_typed(
+    visitor: Visitor, address: str, width: int, height: int, path: str
+) -> None:
+    """Beside other controls the field of expressions was once a hundred pixels wide."""
+    with screen(visitor, width, height):
+        visitor.open(f"{address}/{path}?from=generate")
+        field = visitor.one(f"#{path or 'tables'}-where")
+        visitor.until(lambda: field.rect["width"] >= 170, "a field that is wide enough")
+
+
+def test_a_report_is_seen_in_full_on_a_projector(visitor: Visitor, address: str) -> None:
+    with screen(visitor, 1280, 720):
+        visitor.open(f"{address}/runs?from=workload&report=bad.json")
+        head = visitor.one(".sides.runs th:last-child")
+        card = visitor.one(".sides.runs .card:has(table)")
+        right = head.rect["x"] + head.rect["width"]
+        assert right <= card.rect["x"] + card.rect["width"]
+
+
+@pytest.mark.parametrize(
     "path", [*PANELS, "statistics", "merging", "context", "expressions", "network", "runs"]
 )
 def test_the_bar_is_one_line_on_a_projector(visitor: Visitor, address: str, path: str) -> None:
@@ -150,6 +196,40 @@ class TestNeighbourhood:
         visitor.open(f"{address}/{self.QUERY}&look=whole")
         visitor.draws("tables-fp", 120)
         assert around(visitor, "tables-fp") == ""
+
+    @pytest.mark.parametrize(
+        "query", ["", "&sideways=yes", "&show=fp,pf,nrf", "&index=yes&step=250"]
+    )
+    @pytest.mark.parametrize(("width", "height"), [(1600, 900), (1280, 720)])
+    def test_its_text_is_read_beside_the_panel_of_sources(
+        self, visitor: Visitor, address: str, width: int, height: int, query: str
+    ) -> None:
+        """What `make run` opens: fifteen boxes of FP once had their numbers alone."""
+        source = "?from=generate&filters=300&interfaces=4&seed=7&decimals=3"
+        with screen(visitor, width, height):
+            visitor.open(f"{address}/{source}{query}")
+            visitor.sees("#note-tables-fp", "levels above and below")
+            assert visitor.one("#sources").is_displayed()
+            for panel in ("tables-fp", "tables-nrf"):
+                found = self.all_read(visitor, panel)
+                assert len(found) >= (10 if not query else 1)
+            if not query:
+                # In a window that is made smaller there is less, and it can be read.
+                with screen(visitor, width - 240, height):
+                    self.all_read(visitor, "tables-fp")
+
+    def all_read(self, visitor: Visitor, panel: str) -> list[dict[str, Any]]:
+        """Wait until every box has its text in it, as large as can be read; return the boxes."""
+
+        def read() -> list[dict[str, Any]]:
+            found = labels(visitor, panel)
+            good = (
+                each["pixels"] >= 9 and each["wide"] <= each["box"] and " in [" in each["label"]
+                for each in found
+            )
+            return found if all(good) else []
+
+        return visitor.until(read, f"text in all boxes of {panel}")
 
     def test_what_is_chosen_is_its_centre(self, visitor: Visitor, address: str) -> None:
         visitor.open(f"{address}/{self.QUERY}&node=22&reach=1")

@@ -6,6 +6,7 @@ import io
 import json
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 from xml.etree import ElementTree as ET
 
 import networkx as nx
@@ -176,14 +177,33 @@ class TestPictures:
         drawn, _ = visitor.drawn(panel)
         visitor.settled(panel)
         visitor.click(f"#graph-{panel}")  # so that an open menu is the only thing above it
-        visitor.click(f".menu:has(#save-{panel}) > summary")
-        visitor.click(f"[data-graph='svg {panel}']")
-        root = ET.fromstring(visitor.downloaded(".svg"))
+        root, texts = self.saved(visitor, panel)
         groups = [each.get("class") for each in root.iter("{http://www.w3.org/2000/svg}g")]
         assert groups.count("node") >= (nodes or drawn)
         assert groups.count("legend") == 1
-        texts = [each.text or "" for each in root.iter() if each.tag.endswith(("text", "tspan"))]
         assert any("An edge leads" in each for each in texts)
+
+    def test_the_plane_is_saved_as_it_looks(self, visitor: Visitor, address: str) -> None:
+        text = "I1: x in [0, 5] and y in [0, 4]\nI2: x in [0, 5] and y in [4, 9]\nI1: x in [1, 2]"
+        visitor.open(f"{address}/plane?from=text&text={quote(text)}")
+        visitor.click("#plane-mergers input")
+        visitor.write("#plane-notification", '{"x": 3, "y": 4}', submit=True)
+        visitor.one("#plane-plane .notification")
+        root, texts = self.saved(visitor, "plane-chart")
+        shapes = [each for each in root.iter() if each.get("class", "").startswith("rectangle")]
+        assert len(shapes) == 3
+        assert all(each.get("fill", "").startswith("rgb") for each in shapes)
+        assert sorted(each.get("stroke-width", "") for each in shapes) == ["3px"] * 3
+        assert [each.get("class") for each in root.iter()].count("merger") == 1
+        for words in (": x and y", "A rectangle is what", "Dashed: two roots", "The dot is", "I2"):
+            assert any(words in each for each in texts), words
+
+    def saved(self, visitor: Visitor, panel: str) -> tuple[ET.Element, list[str]]:
+        """Save a picture as SVG and PNG; return the first, and its texts."""
+        visitor.click(f".menu:has(#save-{panel}) > summary")
+        visitor.click(f"[data-graph='svg {panel}']")
+        root = ET.fromstring(visitor.downloaded(".svg"))
+        texts = [each.text or "" for each in root.iter() if each.tag.endswith(("text", "tspan"))]
         visitor.click(f"[data-graph='png {panel}']")
         image = Image.open(io.BytesIO(visitor.downloaded(".png")))
         assert image.format == "PNG"
@@ -191,6 +211,7 @@ class TestPictures:
         box = [float(each) for each in str(root.get("viewBox")).split()]
         assert abs(width / height - box[2] / box[3]) < 0.02
         assert len(image.convert("RGB").getcolors(1 << 24) or ()) > 8, "a picture of something"
+        return root, texts
 
     def panel(self, visitor: Visitor, panel: str) -> str:
         if not panel.startswith("network"):

@@ -19,7 +19,7 @@ from browser.filter_list import numbers_listed, rows_of
 from browser.matching import match
 from browser.pages.diff import chosen_side
 from browser.pages.runs import report_table, shown_of, witness_drawing
-from browser.picture import file_drawing
+from browser.picture import change_marks, file_drawing
 from browser.state import Library
 from browser.story import FILE, Story
 
@@ -179,6 +179,7 @@ class TestMoves:
         frame = told.frame("fp", 3)
         assert frame.relinked == {2}
         assert frame.added_edges == {(3, 2)}
+        assert change_marks(told, frame) == {2: ["relinked"], 3: ["added"]}
 
     def test_changes_only_has_what_differs_and_its_ends(self) -> None:
         told = Library(Config()).story({"filters": "60", "operations": "10"})
