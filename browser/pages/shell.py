@@ -105,9 +105,15 @@ def _help() -> Component:
     cells = [each for name, words in rows for each in (html.Dt(name), html.Dd(words))]
     return html.Dialog(
         [
-            html.H2("Keys and words"),
+            # First, since it has the focus: the dialog opens where that is.
+            html.Div(
+                [
+                    html.H2("Keys and words"),
+                    html.Button("Close", id="help-close", className="primary"),
+                ],
+                className="dialog-head",
+            ),
             html.Dl(cells),
-            html.Button("Close", id="help-close", className="primary"),
         ],
         id="help",
         **aria(label="Keys and words"),

@@ -144,6 +144,7 @@ class TestPages:
         visitor.keys("?")
         visitor.until(lambda: visitor.one("#help").get_attribute("open"), "the dialog")
         visitor.sees("#help", "go to the search")
+        assert visitor.one("#help").get_property("scrollTop") == 0
         visitor.keys(Keys.ESCAPE)
         visitor.until(lambda: not visitor.one("#help").get_attribute("open"), "it closed")
         visitor.keys("/")
