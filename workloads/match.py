@@ -35,7 +35,7 @@ __all__ = ["match", "matched"]
 #: Filters that are dealt out at a time, and those of a block at most: of half a megabyte or more,
 #: Java puts each into room of its own, and the heap grows.
 _FILTERS: Final = 1 << 16
-_OF_A_TASK: Final = 1 << 13
+_OF_A_TASK: Final = 1 << 12
 #: Notifications of a block.
 _NOTIFICATIONS: Final = 4096
 _ANSWER: Final = "id long, interfaces array<string>"
