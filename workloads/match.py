@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final, Unpack
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from posetlib.array_types import IntArray
 from posetlib.arrays.batch_matching import Audience, interfaces_of
@@ -22,7 +24,7 @@ from workloads.errors import InputError
 from workloads.expression_rows import expressions_of_task
 from workloads.files import Place
 from workloads.jobs import Options, job_on
-from workloads.rows import columns_of, regrouped, unpacked
+from workloads.rows import by_key, columns_of, packed, regrouped, unpacked
 from workloads.shares import BLOCKS, block, parallelism, sent_to_tasks, task_names
 
 if TYPE_CHECKING:
@@ -30,10 +32,16 @@ if TYPE_CHECKING:
 
 __all__ = ["match", "matched"]
 
-#: Rows of a block of filters, and of notifications.
+#: Filters that are dealt out at a time, and those of a block at most: of half a megabyte or more,
+#: Java puts each into room of its own, and the heap grows.
 _FILTERS: Final = 1 << 16
+_OF_A_TASK: Final = 1 << 12
+#: Notifications of a block.
 _NOTIFICATIONS: Final = 4096
 _ANSWER: Final = "id long, interfaces array<string>"
+#: Answers are divided by the ids of their notifications into so many blocks at least, so that those
+#: of one block are few enough to be in memory at once.
+_BUCKETS: Final = 64
 #: Characters of a notification that an error shows.
 _SHOWN: Final = 200
 
@@ -69,7 +77,8 @@ def matched(
     """Return (id, interfaces) for each notification: every task has all of them, and some filters.
 
     A task holds its filters as columns, and goes through the notifications some thousand at a time.
-    Filters with paths are held in a matcher, which asks all paths at once; so are expressions.
+    Filters with paths are held in a matcher, which asks all paths at once; so are expressions. What
+    the tasks find of the same notifications meets in blocks, which are put together one by one.
     """
     from pyspark.sql import functions as f  # noqa: PLC0415
 
@@ -80,16 +89,18 @@ def matched(
         partial(_to_everyone, tasks=tasks), BLOCKS
     )
     both = blocks.withColumn("told", f.lit(False)).union(told.withColumn("told", f.lit(True)))
-    found = sent_to_tasks(both, len(tasks)).mapInArrow(
-        partial(_matched, types=types, expressions=expressions), _ANSWER
+    parts = int(filters.sparkSession.conf.get("spark.sql.shuffle.partitions") or 2)
+    match_all = partial(
+        _matched, types=types, expressions=expressions, buckets=max(parts, _BUCKETS)
     )
-    lists = f.flatten(f.collect_list("interfaces"))
-    return found.groupBy("id").agg(f.array_sort(f.array_distinct(lists)).alias("interfaces"))
+    found = sent_to_tasks(both, len(tasks)).mapInArrow(match_all, "bucket int, rows binary")
+    met = found.repartition(parts, "bucket").sortWithinPartitions("bucket")
+    return met.mapInArrow(_put_together, _ANSWER)
 
 
 def _dealt_out(batches: Iterator[pa.RecordBatch], tasks: list[int]) -> Iterator[pa.RecordBatch]:
     """Pack filters, as many for each task."""
-    for table in regrouped(batches, _FILTERS):
+    for table in regrouped(batches, min(_FILTERS, _OF_A_TASK * len(tasks))):
         for at, task in enumerate(tasks):
             some = np.arange(at, table.num_rows, len(tasks))
             yield block([task], table.take(pa.array(some)))
@@ -116,7 +127,11 @@ def read_notifications(texts: Sequence[str | None], ids: Sequence[int]) -> list[
 
 
 def _matched(
-    batches: Iterator[pa.RecordBatch], types: TypeHierarchy | None, *, expressions: bool
+    batches: Iterator[pa.RecordBatch],
+    types: TypeHierarchy | None,
+    *,
+    expressions: bool,
+    buckets: int,
 ) -> Iterator[pa.RecordBatch]:
     """Match the filters of a task with all notifications."""
     blocks: list[pa.Table] = []
@@ -124,22 +139,53 @@ def _matched(
     for batch in batches:
         for is_told, data in zip(batch.column("told"), batch.column("rows"), strict=True):
             (told if is_told.as_py() else blocks).append(unpacked(data.as_py()))
-    if not blocks:
-        for rows in told:
-            none = pa.array([[]] * rows.num_rows, pa.list_(pa.string()))
-            yield pa.RecordBatch.from_arrays(
-                [rows.column("id").combine_chunks(), none], ["id", "interfaces"]
-            )
-        return
-    mine = expressions_of_task(blocks, types) if expressions else _read_filters(blocks, types)
+    mine = None
+    if blocks:
+        mine = expressions_of_task(blocks, types) if expressions else _read_filters(blocks, types)
     for rows in told:
         ids = np.asarray(rows.column("id"))
-        notifications = read_notifications(rows.column("notification").to_pylist(), ids.tolist())
-        which, interfaces = mine.wanted(notifications)
-        offsets = np.searchsorted(which, np.arange(len(ids) + 1)).astype(np.int32)
-        wanted = mine.names.take(pa.array(interfaces))
+        offsets, wanted = np.zeros(len(ids) + 1, np.int32), pa.array([], pa.string())
+        if mine is not None:
+            texts = rows.column("notification").to_pylist()
+            which, interfaces = mine.wanted(read_notifications(texts, ids.tolist()))
+            offsets = np.searchsorted(which, np.arange(len(ids) + 1)).astype(np.int32)
+            wanted = mine.names.take(pa.array(interfaces))
+        lists = pa.ListArray.from_arrays(pa.array(offsets), wanted)
+        yield from _in_buckets(pa.table({"id": ids, "interfaces": lists}), buckets)
+
+
+def _in_buckets(answers: pa.Table, buckets: int) -> Iterator[pa.RecordBatch]:
+    """Pack answers by what their ids leave when divided: those of one id meet in one bucket."""
+    left = np.asarray(answers.column("id")) % buckets
+    order = np.argsort(left, kind="stable")
+    answers, left = answers.take(pa.array(order)), left[order]
+    starts = np.flatnonzero(np.diff(left, prepend=-1))
+    made = [
+        packed(answers.slice(start, stop - start))
+        for start, stop in pairwise([*starts.tolist(), len(left)])
+    ]
+    yield pa.RecordBatch.from_arrays(
+        [pa.array(left[starts], pa.int32()), pa.array(made, pa.binary())], ["bucket", "rows"]
+    )
+
+
+def _put_together(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Return one row for each notification of each bucket: names in order, each of them once."""
+    for blocks in by_key(batches, "bucket"):
+        rows = pa.concat_tables([unpacked(data.as_py()) for data in blocks.column("rows")])
+        ids, at = np.unique(np.asarray(rows.column("id")), return_inverse=True)
+        lists = rows.column("interfaces").combine_chunks()
+        names = lists.flatten().dictionary_encode()
+        order = np.asarray(pc.sort_indices(names.dictionary)).astype(np.int64)
+        rank = np.empty(len(order), np.int64)
+        rank[order] = np.arange(len(order))
+        lengths = np.asarray(lists.value_lengths())
+        span = max(1, len(order))
+        both = np.unique(np.repeat(at, lengths) * span + rank[np.asarray(names.indices)])
+        offsets = np.searchsorted(both // span, np.arange(len(ids) + 1)).astype(np.int32)
+        told = names.dictionary.take(pa.array(order[both % span]))
         yield pa.RecordBatch.from_arrays(
-            [pa.array(ids), pa.ListArray.from_arrays(pa.array(offsets), wanted)],
+            [pa.array(ids), pa.ListArray.from_arrays(pa.array(offsets), told)],
             ["id", "interfaces"],
         )
 

@@ -412,9 +412,18 @@ def _typed_filter(rows: Rows, row: int) -> Filter:
                 low_open=bool(open_ends & 1),
                 high_open=bool(open_ends & 2),
             )
-    if "type" in rows.schema.names and rows.column("type")[row].is_valid:
-        constraints["type"] = Strings.points((rows.column("type")[row].as_py(),))
+    for name, word in _words(rows, row).items():
+        constraints[name] = Strings.points((word,))
     return Filter(constraints)
+
+
+def _words(rows: Rows, row: int) -> dict[str, str]:
+    """Return the one string that a typed row asks of an attribute, by attribute."""
+    if "ranges" in rows.schema.names:
+        items = rows.column("ranges")[row].as_py()
+        return {name: each["text"] for name, each in items if each["text"] is not None}
+    word = rows.column("type")[row].as_py() if "type" in rows.schema.names else None
+    return {} if word is None else {"type": word}
 
 
 # -- blocks ----------------------------------------------------------------------------------------

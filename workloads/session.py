@@ -101,7 +101,7 @@ def open_session(
         builder = builder.config(key, value)
     if master is not None:
         builder = builder.master(master)
-    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    _fill_environment()
     try:
         session = builder.getOrCreate()
     except Exception as error:
@@ -133,6 +133,13 @@ def open_session(
     finally:
         if java is not None:
             _started.remove(java)
+
+
+def _fill_environment() -> None:
+    """Say to the processes of a session what nobody has said in the environment."""
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    # As Hadoop does: glibc keeps a heap for each few threads otherwise, and Java has many threads.
+    os.environ.setdefault("MALLOC_ARENA_MAX", "2")
 
 
 def _java_of(session: SparkSession) -> Any:
@@ -304,6 +311,8 @@ def _settings(broadcast_limit: int, *, brief: bool) -> dict[str, str]:
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         "spark.sql.execution.arrow.maxRecordsPerBatch": "65536",
+        # Blocks are rows, too: of these, few are enough to be on their way to Python at a time.
+        "spark.sql.execution.arrow.maxBytesPerBatch": "8m",
         # What Spark itself sends to all is a table of hashes in the driver, several times as large.
         "spark.sql.autoBroadcastJoinThreshold": str(min(broadcast_limit, _MOST_SENT)),
         # Blocks are small to send and slow to compare: few bytes are no reason for few tasks.

@@ -3,31 +3,19 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
+from tests.workloads.commands import command, environment, killed_at_its_first_file
 from tests.workloads.files import read_rows, write_rows
 from tests.workloads.test_validate import covered_root, spoilt
 from workloads.errors import InputError
 from workloads.files import Place, new_output
-
-ROOT = Path(__file__).resolve().parents[2]
-
-
-def command(*words: object) -> list[str]:
-    return [sys.executable, "-m", "workloads", *map(str, words)]
-
-
-def environment() -> dict[str, str]:
-    return dict(os.environ) | {"PYTHONPATH": str(ROOT)}
 
 
 def run(*words: object, prefix: str = "") -> subprocess.CompletedProcess[str]:
@@ -180,17 +168,7 @@ def test_after_a_killed_driver_the_next_job_has_the_place_to_itself(tmp_path: Pa
     with new_output(Place(str(out)), overwrite=False) as place:
         place.child("workload.json").write_text("old")
     words = ["generate", "--out", out, "--filters", 30_000_000, "--master", "local[1]"]
-    process = subprocess.Popen(
-        command(*words, "--overwrite"), env=environment(), stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL, start_new_session=True,
-    )  # fmt: skip
-    try:
-        while not list(tmp_path.rglob("*.parquet")):
-            assert process.poll() is None
-            time.sleep(0.2)
-    finally:
-        os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
+    killed_at_its_first_file(tmp_path, *words, "--overwrite")
     assert (out / "workload.json").read_text() == "old"
     assert len(names(tmp_path)) == 2
     with pytest.raises(InputError, match="exists"), new_output(Place(str(out)), overwrite=False):

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.workloads.commands import ROOT, environment, killed_at_its_first_file
 from tests.workloads.files import read_rows
 
 pytestmark = pytest.mark.needs("java")
 
-ROOT = Path(__file__).resolve().parents[2]
 #: Every job on every master, in one process; then a cover during which an executor dies.
 JOBS = """
 import os, signal, sys
@@ -69,7 +67,7 @@ for master, parts in (("local[1]", 1), ("local[2]", 3), ("local-cluster[2,1,1024
 def run(code: str, *arguments: str) -> None:
     done = subprocess.run(
         [sys.executable, "-c", code, *arguments],
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        env=environment(),
         capture_output=True, text=True, timeout=900, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
@@ -102,19 +100,8 @@ def test_masters_parts_and_dying_workers_make_no_difference(tmp_path: Path) -> N
 
 def test_a_command_that_is_killed_leaves_no_output(tmp_path: Path) -> None:
     out = tmp_path / "d"
-    process = subprocess.Popen(
-        [sys.executable, "-m", "workloads", "generate", "--out", str(out), "--filters", "30000000",
-         "--master", "local[1]"],
-        env=os.environ | {"PYTHONPATH": str(ROOT)}, stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL, start_new_session=True,
-    )  # fmt: skip
-    try:
-        while not list(tmp_path.rglob("*.parquet")):
-            assert process.poll() is None
-            time.sleep(0.2)
-    finally:
-        os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
+    words = ["generate", "--out", out, "--filters", 30_000_000, "--master", "local[1]"]
+    killed_at_its_first_file(tmp_path, *words)
     assert not out.exists()
     # What is left has a name that no job reads or writes.
     assert all(each.name.startswith(".d.partial-") for each in tmp_path.iterdir())

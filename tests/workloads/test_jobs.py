@@ -133,9 +133,13 @@ def test_a_workload_with_text_alone(spark: SparkSession, tmp_path: Path) -> None
         ("x in {1, 2} or x > 90", "I4"),
         ("pos.x = 3 and t has 5", "I5"),
         ('name = "a \\u00e9"', "I6"),
+        # Numbers that columns have no place for, beside a string that they have.
+        ('name = "few" and x in [1e-320, 5e-320]', "I8"),
         ("true", "I7"),
     ]
     notifications += [
+        {"name": "other", "x": 2e-320},
+        {"name": "few", "x": 2e-320},
         {"x": 9007199254740993},
         {"x": 2},
         {"pos": {"x": 3}, "t": [5, 6]},
@@ -191,6 +195,20 @@ def test_typed_columns_that_say_nothing_are_refused() -> None:
     rows = {"filter": [None], "plain": [True], "lo_x": [5.0], "hi_x": [4.0]}
     with pytest.raises(InputError, match=r"a range from 5\.0 to 4\.0, which is empty"):
         columns_of(pa.table(rows), Vocabulary())
+
+
+def test_notifications_that_share_an_id_share_an_answer(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    workload = write_filters(tmp_path / "w", [("x < 5", "b"), ("x > 3", "a"), ("x = 4", "b")])
+    told = spark.createDataFrame(
+        [(-7, '{"x": 1}'), (-7, '{"x": 9}'), (1 << 62, '{"x": 4}'), (3, "{}")],
+        "id long, notification string",
+    )
+    told.write.parquet(str(tmp_path / "w" / "notifications"))
+    match(spark, place(workload), place(tmp_path / "m"))
+    found = [(row["id"], row["interfaces"]) for row in read_rows(tmp_path / "m")]
+    assert found == [(-7, ["a", "b"]), (3, []), (1 << 62, ["a", "b"])]
 
 
 def test_nothing_at_all(spark: SparkSession, tmp_path: Path) -> None:
