@@ -35,9 +35,13 @@ _LONG: Final = 40
 _LONG_FOR_LATE: Final = 96
 # So many of a longer list are asked first: in a forest where much is covered, one of them is found.
 _ASKED_FIRST: Final = 48
+# Where that fails more often than not, so many items are sifted at once before it is tried again.
+_UNTIL_TRIED_AGAIN: Final = 64
+# Of how many successes in a row it is remembered that they were more than the failures.
+_MOST_LUCK: Final = 4
 # A sieve is dropped when its list is shorter than this, so that sieves do not come and go.
 _SHORT: Final = 20
-# Lists of which it is remembered that a sieve did not help. When there are more, all are forgotten.
+# Lists of which it is remembered what did not help. When there are more, all are forgotten.
 _MAX_IDLE: Final = 1024
 # Tables of fewer nodes are walked.
 _FEW: Final = 64
@@ -61,12 +65,15 @@ class _Sieves(dict[Hashable, Sieve]):
     A sieve that holds back little is dropped, until its list is twice as long.
     """
 
-    __slots__ = ("_idle",)
+    __slots__ = ("_idle", "_luck")
 
     def __init__(self) -> None:
         super().__init__()
         #: Owner -> the length from which on its list gets a sieve again.
         self._idle: dict[Hashable, int] = {}
+        #: Owner -> by how much more often than not one of the first of its list covered an item;
+        #: below zero, how many items are still sifted at once.
+        self._luck: dict[Hashable, int] = {}
 
     def sifted(
         self, sift: _Sift, probe: Probe, owner: Hashable, nodes: Collection[Node]
@@ -81,11 +88,26 @@ class _Sieves(dict[Hashable, Sieve]):
             sieve = self[owner] = Sieve(nodes)
         elif len(nodes) < sieve.useless_below:
             del self[owner]
-            if len(self._idle) >= _MAX_IDLE:
-                self._idle.clear()
-            self._idle[owner] = 2 * len(nodes)
+            _remember(self._idle, owner, 2 * len(nodes))
             return nodes
         return sift(sieve, probe.box)
+
+    def first_covering(self, probe: Probe, owner: Hashable, nodes: Sequence[Node]) -> Node | None:
+        """Return one of the first of a list that covers the item, before the item's box is made.
+
+        Nobody is asked while that is likely to be in vain, and the box made all the same.
+        """
+        luck = self._luck.get(owner, 0)
+        if luck < 0:
+            self._luck[owner] = luck + 1
+            return None
+        found = next(filter(probe.above, nodes[:_ASKED_FIRST]), None)
+        if found is not None:
+            luck = min(luck + 1, _MOST_LUCK)
+        else:
+            luck = luck - 1 if luck else -_UNTIL_TRIED_AGAIN
+        _remember(self._luck, owner, luck)
+        return found
 
     def is_short(self, owner: Hashable, nodes: Collection[Node]) -> bool:
         """Return whether to scan a list is faster than to make a box, and to sift by it."""
@@ -96,6 +118,13 @@ class _Sieves(dict[Hashable, Sieve]):
         self[owner].remove(node)
         if len(self[owner]) < _SHORT:
             del self[owner]
+
+
+def _remember(known: dict[Hashable, int], owner: Hashable, value: int) -> None:
+    """Note a number for an owner; when there are too many of them, all are forgotten."""
+    if len(known) >= _MAX_IDLE and owner not in known:
+        known.clear()
+    known[owner] = value
 
 
 class _AllNodes(LinksObserver):
@@ -357,10 +386,10 @@ class IndexedSearch(LinksObserver):
             return self._walking.first_above(probe, parent, prefers=prefers, skip=skip)
         if not children:
             return None
-        if box.is_late and prefers is None and probe.part is None:
-            for node in children[:_ASKED_FIRST]:
-                if node not in skip and probe.above(node):
-                    return node
+        if box.is_late and prefers is None and probe.part is None and not skip:
+            found = self._children.first_covering(probe, parent, children)
+            if found is not None:
+                return found
         left = self._sifted(Sieve.above, probe, parent)
         if left is children and not box.shape.decides:
             # Their boxes tell little more than a test does.

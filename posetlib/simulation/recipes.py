@@ -10,8 +10,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
-import networkx as nx
-
 from posetlib.simulation.network import Network
 
 __all__ = ["RECIPES", "Act", "Recipe", "play", "recipe_named"]
@@ -44,6 +42,8 @@ class Recipe:
 
     def network(self, **options: Any) -> Network:
         """Return the network at its beginning, with nobody in it."""
+        import networkx as nx  # noqa: PLC0415 - half a second that most callers never need
+
         return Network(nx.Graph(list(self.edges)), **{**self.options, **options})
 
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterator, Mapping, Set
 from typing import Any, Final
 
-import networkx as nx
-
 from posetlib.errors import SnapshotError
 from posetlib.models import Document, read_documents, xml_value
 from posetlib.routing.languages import FILTER_LANGUAGE, LANGUAGES
@@ -161,6 +159,8 @@ def options_of(record: Any) -> tuple[Any, dict[str, Any]]:
         raise SnapshotError(
             f"the version is {record.get('version')!r}; this library reads version {VERSION}"
         )
+    import networkx as nx  # noqa: PLC0415 - half a second that most callers never need
+
     read = _reader_for(record)
     try:
         graph: nx.Graph[Any] = nx.Graph()

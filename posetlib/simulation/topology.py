@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from itertools import pairwise
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-import networkx as nx
+if TYPE_CHECKING:
+    import networkx as nx
 
 __all__ = ["Tree", "delays_of"]
 
@@ -16,6 +17,7 @@ Broker = Hashable
 class Tree:
     """A tree of brokers, in the order of the graph's nodes.
 
+    >>> import networkx as nx
     >>> tree = Tree(nx.path_graph(["B1", "B2", "B3"]))
     >>> tree.path("B3", "B1")
     ('B3', 'B2', 'B1')
@@ -24,6 +26,8 @@ class Tree:
     """
 
     def __init__(self, graph: Any) -> None:
+        import networkx as nx  # noqa: PLC0415 - half a second that most callers never need
+
         if not isinstance(graph, nx.Graph) or graph.is_directed() or graph.is_multigraph():
             raise ValueError(
                 "the brokers of a network are an undirected networkx graph without parallel "
@@ -62,6 +66,8 @@ class Tree:
 
     def graph(self) -> nx.Graph[Any]:
         """Return the tree as a new graph."""
+        import networkx as nx  # noqa: PLC0415 - half a second that most callers never need
+
         graph: nx.Graph[Any] = nx.Graph()
         graph.add_nodes_from(self.brokers)
         graph.add_edges_from(self.edges)

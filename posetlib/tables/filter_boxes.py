@@ -212,7 +212,7 @@ def _holes_between(pieces: Sequence[Piece], extent: Extent) -> list[Any] | None:
 
     None if more is missing there, or if there are too many.
     """
-    if not extent.is_sure or not 1 < len(pieces) <= _MAX_POINTS:
+    if not 1 < len(pieces) <= _MAX_POINTS or not extent.is_sure:
         return None
     holes = []
     for before, after in pairwise(pieces):

@@ -23,7 +23,7 @@ assert not logging.getLogger().handlers, "the root logger is the application's"
 logger = logging.getLogger("posetlib")
 assert all(isinstance(handler, logging.NullHandler) for handler in logger.handlers)
 assert threading.active_count() == 1
-heavy = {{"dash", "pyspark", "pandas", "pyarrow", "plotly"}} & set(sys.modules)
+heavy = {{"dash", "pyspark", "pandas", "pyarrow", "plotly", "networkx"}} & set(sys.modules)
 assert "{package}" != "posetlib" or not heavy, heavy
 """
 
