@@ -16,6 +16,7 @@ import numpy as np
 import pyarrow.parquet as pq
 
 from bench.harness import Bench
+from bench.workload_jobs import results
 from posetlib.arrays.covering import BLOCK, Block
 from posetlib.arrays.positions import Vocabulary, encode_ranges
 from posetlib.arrays.ranges import FilterRanges
@@ -240,7 +241,7 @@ def _timed(
     if done.returncode:
         raise RuntimeError(f"the jobs failed:\n{done.stderr}")
     best: dict[str, Any] = {}
-    for line in map(json.loads, done.stdout.splitlines()):
+    for line in results(done.stdout.splitlines()):
         known = best.setdefault(line["name"], line)
         if line["seconds"] < known["seconds"]:
             best[line["name"]] = line

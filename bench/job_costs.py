@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.harness import Table
+from bench.workload_jobs import results
 
 ROOT = Path(__file__).resolve().parent.parent
 #: What is drawn in one panel: its title, and the jobs as their lines.
@@ -74,7 +75,7 @@ def measured(jobs: list[dict[str, Any]]) -> Iterator[tuple[str, dict[str, float]
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         )  # fmt: skip
         assert process.stdout is not None
-        for line in map(json.loads, process.stdout):
+        for line in results(process.stdout):
             yield (
                 line["name"],
                 {

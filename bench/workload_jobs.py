@@ -14,6 +14,7 @@ import sys
 import tempfile
 import threading
 import time
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -50,6 +51,11 @@ def main(folder: str, master: str, cpus: int, jobs: list[dict[str, Any]], *, bri
             }
             peaks = {"bytes": _peak(session), "all bytes": _peak(session, workers=True)}
             print(json.dumps(line | peaks), flush=True)
+
+
+def results(output: Iterable[str]) -> Iterator[dict[str, Any]]:
+    """Return what was printed for each job; Java may write warnings between the lines."""
+    return (json.loads(line) for line in output if line.startswith("{"))
 
 
 def _run(session: SparkSession, folder: Path, job: dict[str, Any]) -> Any:

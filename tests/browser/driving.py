@@ -349,8 +349,9 @@ class Visitor:
         """Wait for a file, and return what is in it: of JSON the value, of any other the bytes."""
 
         def found() -> Path | None:
-            done = [each for each in self.downloads.iterdir() if each.suffix == ending]
-            return done[0] if done else None
+            # Chromium keeps the name with an empty file, until the download takes its place.
+            there = (each for each in self.downloads.iterdir() if each.suffix == ending)
+            return next((each for each in there if each.stat().st_size), None)
 
         path = self.until(found, f"a download of {ending}")
         content = path.read_bytes()
