@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import inspect
 import textwrap
+from collections.abc import Callable, Mapping
 from types import FunctionType
+from typing import Any
 
 import pytest
 
@@ -21,3 +23,23 @@ def plant(patch: pytest.MonkeyPatch, function: object, right: str, wrong: str) -
     changed = getattr(changed, "func", changed)  # of a cached property, its function
     assert isinstance(changed, FunctionType)
     patch.setattr(function, "__code__", changed.__code__)
+
+
+def found(
+    patch: pytest.MonkeyPatch,
+    fault: tuple[object, str, str, Callable[[], None]],
+    *errors: type[BaseException],
+) -> None:
+    """Plant a fault, and see its test fail: by an assertion, or by one of some errors."""
+    function, right, wrong, kill = fault
+    plant(patch, function, right, wrong)
+    finds: Any = pytest.raises((AssertionError, pytest.fail.Exception, *errors))
+    with finds:
+        kill()
+
+
+def kills(
+    faults: Mapping[str, tuple[object, str, str, Callable[[], None]]],
+) -> list[Callable[[], None]]:
+    """Return the tests that find faults: each once, in one order in every process."""
+    return list(dict.fromkeys(fault[-1] for fault in faults.values()))

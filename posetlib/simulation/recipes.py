@@ -42,7 +42,7 @@ class Recipe:
 
     def network(self, **options: Any) -> Network:
         """Return the network at its beginning, with nobody in it."""
-        import networkx as nx  # noqa: PLC0415 - half a second that most callers never need
+        import networkx as nx  # noqa: PLC0415 - a tenth of a second that most callers never need
 
         return Network(nx.Graph(list(self.edges)), **{**self.options, **options})
 

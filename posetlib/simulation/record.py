@@ -159,7 +159,7 @@ def options_of(record: Any) -> tuple[Any, dict[str, Any]]:
         raise SnapshotError(
             f"the version is {record.get('version')!r}; this library reads version {VERSION}"
         )
-    import networkx as nx  # noqa: PLC0415 - half a second that most callers never need
+    import networkx as nx  # noqa: PLC0415 - a tenth of a second that most callers never need
 
     read = _reader_for(record)
     try:

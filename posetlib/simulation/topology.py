@@ -26,7 +26,7 @@ class Tree:
     """
 
     def __init__(self, graph: Any) -> None:
-        import networkx as nx  # noqa: PLC0415 - half a second that most callers never need
+        import networkx as nx  # noqa: PLC0415 - a tenth of a second that most callers never need
 
         if not isinstance(graph, nx.Graph) or graph.is_directed() or graph.is_multigraph():
             raise ValueError(
@@ -66,7 +66,7 @@ class Tree:
 
     def graph(self) -> nx.Graph[Any]:
         """Return the tree as a new graph."""
-        import networkx as nx  # noqa: PLC0415 - half a second that most callers never need
+        import networkx as nx  # noqa: PLC0415 - a tenth of a second that most callers never need
 
         graph: nx.Graph[Any] = nx.Graph()
         graph.add_nodes_from(self.brokers)

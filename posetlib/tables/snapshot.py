@@ -207,7 +207,7 @@ class Snapshot(Generic[ItemT]):
 
     def to_networkx(self) -> nx.DiGraph[int]:
         """Return a DiGraph over node ids, with filter, interfaces and index as attributes."""
-        import networkx as nx  # noqa: PLC0415 - half a second that most callers never need
+        import networkx as nx  # noqa: PLC0415 - a tenth of a second that most callers never need
 
         graph: nx.DiGraph[int] = nx.DiGraph(**self.header())
         for node in self.nodes:

@@ -24,7 +24,7 @@ from browser.layout import Cell, Stay, arranged, with_guests
 from browser.plan import Plan
 from browser.state import Library
 from browser.story import _Replay
-from tests.planting import plant
+from tests.planting import found, kills
 
 from . import (
     test_bands,
@@ -339,18 +339,9 @@ FAULTS: dict[str, tuple[Any, str, str, Kill]] = {
 
 @pytest.mark.parametrize("name", FAULTS)
 def test_the_fault_is_found(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    function, right, wrong, kill = FAULTS[name]
-    plant(monkeypatch, function, right, wrong)
-    finds: Any = pytest.raises((AssertionError, KeyError, ValueError, pytest.fail.Exception))
-    with finds:
-        kill()
+    found(monkeypatch, FAULTS[name], KeyError, ValueError)
 
 
-@pytest.mark.parametrize(
-    # Each once, in one order in every process.
-    "kill",
-    list(dict.fromkeys(fault[-1] for fault in FAULTS.values())),
-    ids=lambda kill: kill.__name__,
-)
+@pytest.mark.parametrize("kill", kills(FAULTS), ids=lambda kill: kill.__name__)
 def test_without_a_fault_nothing_is_found(kill: Kill) -> None:
     kill()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import product
-from typing import Any
 
 import pytest
 from hypothesis import Phase, settings
@@ -14,7 +13,7 @@ import posetlib as pl
 from posetlib.profiles import double_forest, node_tests, result_walks
 from posetlib.profiles.collection_service import CollectionService
 from posetlib.profiles.sides import Side
-from tests.planting import plant
+from tests.planting import found, kills
 from tests.profiles import test_collection_service, test_double_forest
 from tests.profiles.worlds import WORLDS
 
@@ -162,18 +161,9 @@ FAULTS: dict[str, tuple[object, str, str, Callable[[], None]]] = {
 
 @pytest.mark.parametrize("name", FAULTS)
 def test_the_fault_is_found(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    function, right, wrong, kill = FAULTS[name]
-    plant(monkeypatch, function, right, wrong)
-    finds: Any = pytest.raises((AssertionError, AttributeError, KeyError, pytest.fail.Exception))
-    with finds:
-        kill()
+    found(monkeypatch, FAULTS[name], AttributeError, KeyError)
 
 
-@pytest.mark.parametrize(
-    # Each once, in one order in every process.
-    "kill",
-    list(dict.fromkeys(fault[-1] for fault in FAULTS.values())),
-    ids=lambda kill: kill.__name__,
-)
+@pytest.mark.parametrize("kill", kills(FAULTS), ids=lambda kill: kill.__name__)
 def test_without_a_fault_nothing_is_found(kill: Callable[[], None]) -> None:
     kill()
